@@ -24,7 +24,7 @@ def task_key(task: int | str) -> str:
 
 
 def run(number: int, passed: int, total: int = 1, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return one run; `extra` holds ``veto_categories``, ``error`` (attribution, kind), usage or overrides."""
+    """Return one run; `extra` holds ``veto_categories``, ``error`` (attribution, kind), usage, overrides."""
     extra = dict(extra or {})
     vetoes = list(extra.pop("veto_categories", ()))
     error = extra.pop("error", None)
