@@ -1,0 +1,160 @@
+"""A record set and a subset → exact integer matrices, tasks × rows, void task versions out.
+
+Everything statistical starts here. The unit of resampling is the task: a task's three runs stay together.
+Tasks and rows stand in ascending byte order of their keys, whatever order the files had.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from medgauge_lib.checks import require_usable
+from medgauge_lib.errors import InputError
+from medgauge_lib.records import RecordSet
+
+N_RUNS = 3
+"""Runs of every task for every subject (methodology 0.1.0, "Who is measured")."""
+
+SUBSETS = ("dev", "holdout", "calib")
+"""The subsets of a benchmark version; the board is the holdout subset."""
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What happened, as integers: ``n_tasks`` tasks down, ``n_rows`` rows across.
+
+    Attributes
+    ----------
+    subset : str
+        The subset these tasks belong to; subsets are never pooled.
+    tasks, versions : tuple of str, length n_tasks
+        Task keys in ascending byte order, and the version of each task.
+    rows : tuple of str, length n_rows
+        Record ids in ascending byte order.
+    passes : array of int, shape (n_tasks, n_rows)
+        Passing runs of the three, 0 to 3.
+    points : array of int, shape (n_tasks, n_rows)
+        Checkpoints passed over the three runs; a run that hit a veto counts 0.
+    checkpoints : array of int, shape (n_tasks,)
+        Checkpoints of one run of the task, the same for every row.
+    runs : DataFrame
+        The runs behind the matrices, one a line, for tallies of errors, vetoes and amounts.
+    """
+
+    subset: str
+    tasks: tuple[str, ...]
+    versions: tuple[str, ...]
+    rows: tuple[str, ...]
+    passes: npt.NDArray[np.int64]
+    points: npt.NDArray[np.int64]
+    checkpoints: npt.NDArray[np.int64]
+    runs: pd.DataFrame = field(repr=False, compare=False)
+
+    @property
+    def n_tasks(self) -> int:
+        """Tasks that count, void ones out."""
+        return len(self.tasks)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are compared."""
+        return len(self.rows)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per task and row: ``task_key, id, passes, points, checkpoints``."""
+        n_tasks, n_rows = self.passes.shape
+        return pd.DataFrame(
+            {
+                "task_key": np.repeat(self.tasks, n_rows),
+                "id": np.tile(self.rows, n_tasks),
+                "passes": self.passes.ravel(),
+                "points": self.points.ravel(),
+                "checkpoints": np.repeat(N_RUNS * self.checkpoints, n_rows),
+            }
+        )
+
+
+def outcomes(records: RecordSet, subset: str = "holdout", *, ranked: bool = True) -> Outcomes:
+    """Take the runs of one subset as matrices, with the board's void task versions out of every row.
+
+    Parameters
+    ----------
+    records : RecordSet
+        One benchmark version.
+    subset : {"dev", "holdout", "calib"}
+        The subset to take.
+    ranked : bool
+        True takes the rows of the board, the records that the site verified; False takes the community
+        records, which are listed apart. Those must hold the same tasks among themselves here.
+
+    Returns
+    -------
+    Outcomes
+
+    Raises
+    ------
+    InputError
+        If no such row or no such task is there, or the runs break a rule that makes figures meaningless.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> taken = outcomes(demo.record_set("bm-demo-ward", "1.0.0"))
+    >>> taken.passes.shape == (taken.n_tasks, taken.n_rows)
+    True
+    """
+    if subset not in SUBSETS:
+        raise ValueError(f"subset must be one of {', '.join(SUBSETS)}, but got {subset!r}")
+    require_usable(records)
+    subjects = records.subjects
+    rows = tuple(subjects.loc[subjects["verified"] == ranked, "id"])
+    if not rows:
+        raise InputError(
+            "none of the records is verified by the site" if ranked else "there is no community record",
+            "only records with verified_by_site true are ranked" if ranked else "",
+        )
+    live = _live_runs(records, subset, rows)
+    return _matrices(live, subset, rows)
+
+
+def _live_runs(records: RecordSet, subset: str, rows: tuple[str, ...]) -> pd.DataFrame:
+    """Runs of the subset and rows whose task version is not void."""
+    of_rows = records.runs[records.runs["id"].isin(rows)]
+    runs = of_rows[of_rows["subset"] == subset]
+    if runs.empty:
+        present = ", ".join(name for name in SUBSETS if (of_rows["subset"] == name).any())
+        raise InputError(f"no task of subset {subset}", f"the records hold: {present}")
+    void = pd.MultiIndex.from_frame(records.void[["task_key", "task_version"]])
+    is_void = pd.MultiIndex.from_frame(runs[["task_key", "task_version"]]).isin(void)
+    if is_void.all():
+        raise InputError(f"every task version of subset {subset} is void", "there is nothing left to count")
+    return runs[~is_void].sort_values(["task_key", "id", "run"], kind="stable", ignore_index=True)
+
+
+def _matrices(runs: pd.DataFrame, subset: str, rows: tuple[str, ...]) -> Outcomes:
+    """Fold the sorted runs into tasks × rows × runs and add over the runs."""
+    shape = (-1, len(rows), N_RUNS)
+    tasks = runs["task_key"].to_numpy()[:: len(rows) * N_RUNS]
+    versions = runs["task_version"].to_numpy()[:: len(rows) * N_RUNS]
+    vetoed = runs["veto_categories"].map(len).to_numpy(dtype=np.int64) > 0
+    points = np.where(vetoed, 0, runs["checkpoints_passed"].to_numpy(dtype=np.int64))
+    passes = runs["passed"].to_numpy(dtype=np.int64)
+    return Outcomes(
+        subset=subset,
+        tasks=tuple(map(str, tasks)),
+        versions=tuple(map(str, versions)),
+        rows=rows,
+        passes=_frozen(passes.reshape(shape).sum(axis=2)),
+        points=_frozen(points.reshape(shape).sum(axis=2)),
+        checkpoints=_frozen(runs["checkpoints_total"].to_numpy(dtype=np.int64).reshape(shape)[:, 0, 0]),
+        runs=runs,
+    )
+
+
+def _frozen(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    array.flags.writeable = False
+    return array

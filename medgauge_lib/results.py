@@ -1,0 +1,95 @@
+"""The values every room hands on: estimates with the interval and the counts they came from.
+
+Proportions are fractions in [0, 1], never percent. A quantity that does not exist is an `Absent` with its
+reason, never 0 and never NaN. Exact values stay `fractions.Fraction`; a float is made where one is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+LEVEL = 0.95
+"""Confidence level of every two-sided interval and every one-sided bound of methodology 0.1.0."""
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A figure that does not exist, and why; it is false in a condition.
+
+    Examples
+    --------
+    >>> cost = Absent("no amount recorded")
+    >>> bool(cost), str(cost)
+    (False, 'no amount recorded')
+    """
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Bounds of one quantity and how they were made.
+
+    Attributes
+    ----------
+    low, high : float
+        Two-sided bounds, in the unit of the quantity (a fraction, or a difference of fractions).
+    level : float
+        Two-sided confidence level in (0, 1).
+    method : str
+        ``clopper_pearson`` or ``bca_task_bootstrap``, the names a result record uses.
+    one_sided_low : float or None
+        Lower bound of the one-sided interval at the same level; only exact intervals have one.
+    seed, resamples, quantile_rule : int, int, str or None
+        What a third party needs to draw the same resamples; None where nothing was resampled.
+    bias, acceleration : float or None
+        The z0 and a of the BCa interval.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+    one_sided_low: float | None = None
+    seed: int | None = None
+    resamples: int | None = None
+    quantile_rule: str | None = None
+    bias: float | None = None
+    acceleration: float | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One figure of one row, with the counts behind it.
+
+    Attributes
+    ----------
+    value : Fraction
+        The exact value; ``float(estimate)`` is the nearest double.
+    n_tasks : int
+        Tasks it was computed over, void ones out.
+    interval : Interval or Absent
+        Its interval, or why there is none.
+    n_successes : int or None
+        Tasks counted as successes where the quantity is 0 or 1 per task.
+
+    Examples
+    --------
+    >>> float(Estimate(Fraction(1, 4), 8, Absent("not asked for"), 2))
+    0.25
+    """
+
+    value: Fraction
+    n_tasks: int
+    interval: Interval | Absent
+    n_successes: int | None = None
+
+    def __float__(self) -> float:
+        return float(self.value)
