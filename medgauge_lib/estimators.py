@@ -11,6 +11,7 @@ References
 
 from __future__ import annotations
 
+import decimal
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medgauge_lib.outcomes import N_RUNS, Outcomes
-from medgauge_lib.results import LEVEL, Absent
+from medgauge_lib.results import ALPHA, Absent
 
 Quantity = Literal["pass_pow_3", "pass_at_3", "task_pass_rate", "continuous_score"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
@@ -38,6 +39,9 @@ VETO_CATEGORIES = (
     "unsafe_advice",
 )
 """Hard gates (methodology, "Hard gates")."""
+
+AMOUNT_NOT_APPLICABLE = Absent("amount not applicable")
+NO_SUCCESS = Absent("no task with a passing run")
 
 
 def pass_at_k(n_passed: int, n_runs: int, k: int) -> Fraction:
@@ -225,7 +229,7 @@ def exam_bound(n_tasks: int) -> float:
     """
     if n_tasks < 1:
         raise ValueError(f"n_tasks must be at least 1, but got {n_tasks}")
-    return float((1 - LEVEL) ** (1 / n_tasks)) if LEVEL != 0.95 else 0.05 ** (1 / n_tasks)
+    return float(ALPHA ** (1 / n_tasks))
 
 
 def exams(outcomes: Outcomes) -> tuple[Exam, ...]:
@@ -304,24 +308,32 @@ def cost_per_success(outcomes: Outcomes, *, applicable: Mapping[str, bool]) -> t
     tuple of Fraction or Absent, length n_rows
         In the row's currency. Absent without amounts, with an amount missing, or without any success.
     """
-    amounts = outcomes.runs["amount"].to_numpy(dtype=object).reshape(outcomes.n_tasks, outcomes.n_rows, N_RUNS)
+    amounts = (
+        outcomes.runs["amount"].to_numpy(dtype=object).reshape(outcomes.n_tasks, outcomes.n_rows, N_RUNS)
+    )
     return tuple(
         _mean_cost(amounts[:, r], outcomes.passes[:, r]) if applicable[row] else AMOUNT_NOT_APPLICABLE
         for r, row in enumerate(outcomes.rows)
     )
 
 
-AMOUNT_NOT_APPLICABLE = Absent("amount not applicable")
-NO_SUCCESS = Absent("no task with a passing run")
-
-
 def _mean_cost(amounts: npt.NDArray[Any], passes: npt.NDArray[np.int64]) -> Fraction | Absent:
     missing = sum(amount is None or amount != amount for amount in amounts.ravel())
     if missing:
         return Absent(f"amount missing on {missing} of {amounts.size} runs")
-    costs = [
-        sum((Fraction(repr(amount)) for amount in task), Fraction(0)) / int(count)
-        for task, count in zip(amounts, passes, strict=True)
-        if count
-    ]
-    return sum(costs, Fraction(0)) / len(costs) if costs else NO_SUCCESS
+    n_with_success = int((passes > 0).sum())
+    if not n_with_success:
+        return NO_SUCCESS
+    shares = (Fraction(_exact_sum(amounts[passes == count])) / count for count in range(1, N_RUNS + 1))
+    return sum(shares, Fraction(0)) / n_with_success
+
+
+_EXACT = decimal.Context(prec=2000, traps=[decimal.Inexact, decimal.InvalidOperation])
+
+
+def _exact_sum(amounts: npt.NDArray[Any]) -> decimal.Decimal:
+    """Sum of doubles as the shortest decimals that read back as them, which is how a record writes them."""
+    total = decimal.Decimal(0)
+    for amount in amounts.ravel():
+        total = _EXACT.add(total, decimal.Decimal(repr(amount)))
+    return total

@@ -6,6 +6,7 @@ Tasks and rows stand in ascending byte order of their keys, whatever order the f
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,7 +79,7 @@ class Outcomes:
         )
 
 
-def outcomes(records: RecordSet, subset: str = "holdout", *, ranked: bool = True) -> Outcomes:
+def outcomes(records: RecordSet, subset: str = "holdout", *, rows: Collection[str] | None = None) -> Outcomes:
     """Take the runs of one subset as matrices, with the board's void task versions out of every row.
 
     Parameters
@@ -87,9 +88,9 @@ def outcomes(records: RecordSet, subset: str = "holdout", *, ranked: bool = True
         One benchmark version.
     subset : {"dev", "holdout", "calib"}
         The subset to take.
-    ranked : bool
-        True takes the rows of the board, the records that the site verified; False takes the community
-        records, which are listed apart. Those must hold the same tasks among themselves here.
+    rows : collection of str, optional
+        Record ids to take; by default the rows of the board, which are the records the site verified.
+        Community records are taken one at a time, since they need not hold the same tasks.
 
     Returns
     -------
@@ -98,7 +99,9 @@ def outcomes(records: RecordSet, subset: str = "holdout", *, ranked: bool = True
     Raises
     ------
     InputError
-        If no such row or no such task is there, or the runs break a rule that makes figures meaningless.
+        If no row or no task is left, or the runs break a rule without which figures mean nothing.
+    ValueError
+        If `subset` or one of `rows` is unknown.
 
     Examples
     --------
@@ -110,15 +113,25 @@ def outcomes(records: RecordSet, subset: str = "holdout", *, ranked: bool = True
     if subset not in SUBSETS:
         raise ValueError(f"subset must be one of {', '.join(SUBSETS)}, but got {subset!r}")
     require_usable(records)
+    ids = _rows(records, rows)
+    return _matrices(_live_runs(records, subset, ids), subset, ids)
+
+
+def _rows(records: RecordSet, wanted: Collection[str] | None) -> tuple[str, ...]:
+    """Ids to take, in ascending byte order."""
     subjects = records.subjects
-    rows = tuple(subjects.loc[subjects["verified"] == ranked, "id"])
-    if not rows:
-        raise InputError(
-            "none of the records is verified by the site" if ranked else "there is no community record",
-            "only records with verified_by_site true are ranked" if ranked else "",
-        )
-    live = _live_runs(records, subset, rows)
-    return _matrices(live, subset, rows)
+    if wanted is None:
+        ids = tuple(subjects.loc[subjects["verified"], "id"])
+        if not ids:
+            raise InputError(
+                "none of the records is verified by the site",
+                "a board ranks only records with verified_by_site true",
+            )
+        return ids
+    unknown = sorted(set(wanted) - set(subjects["id"]))
+    if unknown or not wanted:
+        raise ValueError(f"rows must name records of this set, but got {unknown[:1] or 'none'}")
+    return tuple(record for record in subjects["id"] if record in set(wanted))
 
 
 def _live_runs(records: RecordSet, subset: str, rows: tuple[str, ...]) -> pd.DataFrame:

@@ -12,6 +12,9 @@ from fractions import Fraction
 LEVEL = 0.95
 """Confidence level of every two-sided interval and every one-sided bound of methodology 0.1.0."""
 
+ALPHA = 0.05
+"""Its complement, written out because ``1 - 0.95`` is not the double nearest to 0.05."""
+
 
 @dataclass(frozen=True)
 class Absent:

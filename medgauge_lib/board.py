@@ -1,0 +1,414 @@
+"""The board of one benchmark version: rows in order, each with its figures, letters, exam and cost.
+
+Order is pass^3, highest first; inside a run of neighbours with identical letters the cheaper row comes
+first. There is no total over quantities, benchmarks or versions. Subsets are boards of their own.
+
+References
+----------
+.. [1] Methodology 0.1.0, "Groups and order" and decisions 4, 5, 6, 10, 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import groupby
+from typing import Any
+
+import pandas as pd
+
+from medgauge_lib import letters as cld
+from medgauge_lib.estimators import (
+    NO_SUCCESS,
+    Exam,
+    Tallies,
+    cost_per_success,
+    exams,
+    tallies,
+    values,
+)
+from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES, SEED, estimate
+from medgauge_lib.outcomes import Outcomes, outcomes
+from medgauge_lib.pairs import Pair, Pairs, Resolution, compare, resolution
+from medgauge_lib.records import RecordSet
+from medgauge_lib.results import Absent, Estimate, Interval
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a board: a subject's figures on one subset.
+
+    Attributes
+    ----------
+    id, label : str
+        Record id, and the words that name the row.
+    model, harness : str
+        Parts of the label, each with its version.
+    pass_pow_3, pass_at_3, task_pass_rate, continuous_score : Estimate
+        The four quantities.
+    cost_per_success : Fraction or Absent
+        In `currency`, or why there is none.
+    currency, price_table : str or None
+        Of the amounts.
+    exam : Exam
+        Outcome and claimable bound.
+    tallies : Tallies
+        Errors and vetoes.
+    rank : int or None
+        1 + rows with a higher pass^3; equal pass^3, equal rank. None where rows are not ranked.
+    tied : bool
+        Whether another row has the same pass^3.
+    letters : tuple of str
+        Groups the row belongs to; empty where rows are not ranked.
+    """
+
+    id: str
+    label: str
+    model: str
+    harness: str
+    pass_pow_3: Estimate
+    pass_at_3: Estimate
+    task_pass_rate: Estimate
+    continuous_score: Estimate
+    cost_per_success: Fraction | Absent
+    currency: str | None
+    price_table: str | None
+    exam: Exam
+    tallies: Tallies
+    rank: int | None = None
+    tied: bool = False
+    letters: tuple[str, ...] = ()
+
+    @property
+    def instability(self) -> Fraction:
+        """pass@3 − pass^3: the share of tasks passed in some runs but not in all."""
+        return self.pass_at_3.value - self.pass_pow_3.value
+
+
+@dataclass(frozen=True)
+class Board:
+    """Rows of one subset of one benchmark version, in order, and how they were compared.
+
+    Attributes
+    ----------
+    benchmark, benchmark_version, subset : str
+        What the board is of.
+    seed : int
+        Seed of every resample.
+    as_of : str
+        Latest creation date among the records (decision 12 [1]_).
+    rows : tuple of Row
+        In board order.
+    groups : tuple of tuple of str
+        Record ids of each letter's group, in the order of the letters.
+    pairs : Pairs
+        Comparison of pass^3 that the groups come from.
+    resolution : Resolution or Absent
+        What the board can tell apart.
+    unranked : tuple of Row
+        Community records, listed apart in ascending id.
+    void : DataFrame
+        Void task versions: ``task_key, task_version, attribution, listed_by, shown_by``.
+    notes : tuple of str
+        What a reader must know about the order.
+    outcomes : Outcomes
+        The matrices behind the figures.
+    """
+
+    benchmark: str
+    benchmark_version: str
+    subset: str
+    seed: int
+    as_of: str
+    rows: tuple[Row, ...]
+    groups: tuple[tuple[str, ...], ...]
+    pairs: Pairs
+    resolution: Resolution | Absent
+    unranked: tuple[Row, ...]
+    void: pd.DataFrame = field(repr=False, compare=False)
+    notes: tuple[str, ...]
+    outcomes: Outcomes = field(repr=False)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Record ids in board order."""
+        return tuple(row.id for row in self.rows)
+
+    @property
+    def n_tasks(self) -> int:
+        """Tasks of the subset, void ones out."""
+        return self.outcomes.n_tasks
+
+    def row(self, record: str) -> Row:
+        """Row of a record id."""
+        for row in (*self.rows, *self.unranked):
+            if row.id == record:
+                return row
+        raise KeyError(f"{record!r} is no row of this board")
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line a row in board order, unranked rows last; fractions as floats, absent figures missing."""
+        return pd.DataFrame([_line(row) for row in (*self.rows, *self.unranked)])
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything the board states, ready for JSON, in the names of a result record."""
+        return {
+            "benchmark": self.benchmark,
+            "benchmark_version": self.benchmark_version,
+            "subset": self.subset,
+            "as_of": self.as_of,
+            "seed": self.seed,
+            "resamples": RESAMPLES,
+            "quantile_rule": QUANTILE_RULE,
+            "n_tasks": self.n_tasks,
+            "n_rows": len(self.rows),
+            "n_groups": len(self.groups),
+            "order": list(self.order),
+            "rows": {row.id: _row_json(row) for row in self.rows},
+            "unranked": {row.id: _row_json(row) for row in self.unranked},
+            "groups": {cld.letter(k): list(group) for k, group in enumerate(self.groups)},
+            "comparison": f"{self.pairs.method}, Holm over all pairs",
+            "pairs": [_pair_json(pair) for pair in self.pairs.pairs],
+            "resolution": _resolution_json(self.resolution),
+            "void": [
+                {name: list(v) if isinstance(v, tuple) else v for name, v in line.items()}
+                for line in self.void.to_dict("records")
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def board(records: RecordSet, subset: str = "holdout", *, seed: int = SEED) -> Board:
+    """Compute the board of one subset of a benchmark version.
+
+    Parameters
+    ----------
+    records : RecordSet
+        One benchmark version.
+    subset : {"holdout", "dev", "calib"}
+        Subsets are never pooled; the board proper is the holdout subset.
+    seed : int
+        Seed of the resamples, 0 ≤ seed < 2^64.
+
+    Returns
+    -------
+    Board
+
+    Raises
+    ------
+    InputError
+        If no record is verified, no task is left, or the runs break a rule without which figures mean
+        nothing.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> first = board(demo.record_set("bm-demo-ward", "1.0.0")).rows[0]
+    >>> first.rank, first.letters[0]
+    (1, 'a')
+    """
+    taken = outcomes(records, subset)
+    unordered = _rows(records, taken, seed=seed)
+    by_rank = sorted(unordered, key=lambda row: (-row.pass_pow_3.value, row.id))
+    ranked = [row.id for row in by_rank]
+    compared = compare(values(taken, "pass_pow_3"), ranked=ranked, seed=seed)
+    groups = cld.groups(ranked, compared.differing)
+    placed = _place(by_rank, cld.letters(ranked, groups))
+    ordered, notes = _by_cost(placed)
+    return Board(
+        benchmark=records.benchmark,
+        benchmark_version=records.benchmark_version,
+        subset=subset,
+        seed=seed,
+        as_of=max(records.subjects["created_at"].str[:10]),
+        rows=tuple(ordered),
+        groups=groups,
+        pairs=compared,
+        resolution=resolution(len(ordered), taken.n_tasks),
+        unranked=_unranked(records, subset, seed=seed),
+        void=records.void,
+        notes=notes,
+        outcomes=taken,
+    )
+
+
+def _rows(records: RecordSet, taken: Outcomes, *, seed: int) -> list[Row]:
+    """Figures of every row of the outcomes, without rank and letters, in ascending id."""
+    subjects = records.subjects.set_index("id").loc[list(taken.rows)]
+    figures = {
+        quantity: estimate(values(taken, quantity), seed=seed)
+        for quantity in ("pass_pow_3", "pass_at_3", "task_pass_rate", "continuous_score")
+    }
+    costs = cost_per_success(taken, applicable=dict(subjects["amount_applicable"]))
+    exam_of, tally_of = exams(taken), tallies(taken)
+    return [
+        Row(
+            id=record,
+            label=subject["label"],
+            model=subject["model"],
+            harness=f"{subject['harness']} {subject['harness_version']}",
+            **{quantity: estimates[k] for quantity, estimates in figures.items()},
+            cost_per_success=costs[k],
+            currency=subject["currency"] if subject["amount_applicable"] else None,
+            price_table=subject["price_table_version"] if subject["amount_applicable"] else None,
+            exam=exam_of[k],
+            tallies=tally_of[k],
+        )
+        for k, (record, subject) in enumerate(subjects.to_dict("index").items())
+    ]
+
+
+def _unranked(records: RecordSet, subset: str, *, seed: int) -> tuple[Row, ...]:
+    """Community records that hold tasks of the subset, each counted over its own tasks."""
+    ids = set(records.subjects.loc[~records.subjects["verified"], "id"])
+    runs = records.runs
+    present = sorted(set(runs.loc[runs["subset"] == subset, "id"]) & ids)
+    return tuple(
+        row
+        for record in present
+        for row in _rows(records, outcomes(records, subset, rows=(record,)), seed=seed)
+    )
+
+
+def _place(by_rank: Sequence[Row], letters: Mapping[str, tuple[str, ...]]) -> list[Row]:
+    """Give rows their rank and letters; equal pass^3, equal rank (decision 5)."""
+    scores = [row.pass_pow_3.value for row in by_rank]
+    return [
+        replace(
+            row,
+            rank=1 + scores.index(row.pass_pow_3.value),
+            tied=scores.count(row.pass_pow_3.value) > 1,
+            letters=letters[row.id],
+        )
+        for row in by_rank
+    ]
+
+
+def _by_cost(placed: Sequence[Row]) -> tuple[list[Row], tuple[str, ...]]:
+    """Sort neighbours with identical letters by cost, in the places that rows with a cost hold."""
+    ordered: list[Row] = []
+    notes: list[str] = []
+    for carried, neighbours in groupby(placed, key=lambda row: row.letters):
+        rows = list(neighbours)
+        places = [k for k, row in enumerate(rows) if isinstance(row.cost_per_success, Fraction)]
+        prices = {(rows[k].currency, rows[k].price_table) for k in places}
+        if len(prices) > 1:
+            notes.append(
+                f"Rows with letters {', '.join(carried)} stay in the order of pass^3: their amounts are in "
+                + " and ".join(f"{currency} ({table})" for currency, table in sorted(prices, key=str))
+                + ", which cannot be compared."
+            )
+        else:
+            cheapest = sorted((rows[k] for k in places), key=lambda row: row.cost_per_success)
+            for k, row in zip(places, cheapest, strict=True):
+                rows[k] = row
+        ordered.extend(rows)
+    return ordered, tuple(notes)
+
+
+def _line(row: Row) -> dict[str, Any]:
+    """A row as one line of a table."""
+    line: dict[str, Any] = {
+        "rank": row.rank,
+        "id": row.id,
+        "label": row.label,
+        "letters": " ".join(row.letters),
+        "n_tasks": row.pass_pow_3.n_tasks,
+    }
+    for quantity in ("pass_pow_3", "pass_at_3", "task_pass_rate", "continuous_score"):
+        figure: Estimate = getattr(row, quantity)
+        line[quantity] = float(figure)
+        line[f"{quantity}_low"] = figure.interval.low if figure.interval else None
+        line[f"{quantity}_high"] = figure.interval.high if figure.interval else None
+    return line | {
+        "instability": float(row.instability),
+        "cost_per_success": float(row.cost_per_success) if row.cost_per_success else None,
+        "currency": row.currency,
+        "error_rate": float(row.tallies.error_rate),
+        "veto_rate": float(row.tallies.veto_rate),
+        "exam": row.exam.outcome,
+        "claimable_lower_bound": row.exam.claimable_lower_bound or None,
+    }
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    """A row in the names of a result record, with what a record has no place for beside it."""
+    cost = row.cost_per_success
+    line: dict[str, Any] = {
+        "id": row.id,
+        "label": row.label,
+        "rank": row.rank,
+        "tied": row.tied,
+        "letters": list(row.letters),
+        "n": row.pass_pow_3.n_tasks,
+        "n_runs": row.tallies.n_runs,
+    }
+    for quantity in ("pass_at_3", "pass_pow_3", "task_pass_rate", "continuous_score"):
+        figure: Estimate = getattr(row, quantity)
+        line[quantity] = float(figure)
+        line[f"{quantity}_ci"] = _interval_json(figure.interval)
+        if isinstance(figure.interval, Absent):
+            line[f"{quantity}_ci_absent"] = figure.interval.reason
+    line |= {
+        "instability": float(row.instability),
+        "cost_per_success": None if isinstance(cost, Absent) else float(cost),
+        "currency": row.currency,
+        "price_table_version": row.price_table,
+        "exam": {"outcome": row.exam.outcome, "n_tasks": row.exam.n_tasks},
+        "errors": dict(row.tallies.errors),
+        "error_rate_subject": float(row.tallies.error_rate),
+        "veto_by_category": dict(row.tallies.vetoes),
+        "veto_rate": float(row.tallies.veto_rate),
+        "any_veto": row.tallies.n_vetoed > 0,
+    }
+    if isinstance(cost, Absent):
+        line["cost_per_success_absent"] = cost.reason
+        if cost == NO_SUCCESS:
+            line["cost_per_success"] = "not_available"
+    if row.exam.claimable_lower_bound:
+        line["exam"]["claimable_lower_bound"] = row.exam.claimable_lower_bound
+    return line
+
+
+def _interval_json(interval: Interval | Absent) -> dict[str, Any] | None:
+    if isinstance(interval, Absent):
+        return None
+    bounds: dict[str, Any] = {
+        "method": interval.method,
+        "level": interval.level,
+        "lower": interval.low,
+        "upper": interval.high,
+    }
+    if interval.one_sided_low is not None:
+        bounds["one_sided_lower"] = interval.one_sided_low
+    if interval.bias is not None:
+        bounds |= {"z0": interval.bias, "a": interval.acceleration}
+    return bounds
+
+
+def _pair_json(pair: Pair) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "a": pair.a,
+        "b": pair.b,
+        "b_count": pair.b_count,
+        "c_count": pair.c_count,
+        "difference": float(pair.difference),
+        "difference_ci": _interval_json(pair.interval),
+        "p": None if isinstance(pair.p, Absent) else float(pair.p),
+        "holm": None if isinstance(pair.holm, Absent) else float(pair.holm),
+        "differs": pair.differs,
+    }
+    if isinstance(pair.interval, Absent):
+        line["difference_ci_absent"] = pair.interval.reason
+    return line
+
+
+def _resolution_json(found: Resolution | Absent) -> dict[str, Any]:
+    if isinstance(found, Absent):
+        return {"absent": found.reason}
+    return {
+        "n_pairs": found.n_pairs,
+        "n_discordant": found.n_discordant,
+        "possible": found.possible,
+    }

@@ -1,0 +1,295 @@
+"""Exact and BCa intervals, digit for digit as published under algorithm ``bca-1``.
+
+The task is the unit of resampling. Resample indices depend on the seed and the number of tasks alone, so
+every row and every quantity of a board uses the same resamples and paired differences come for free.
+Ties are decided on integers; floating point enters only after every count is settled.
+
+References
+----------
+.. [1] Efron & Tibshirani (1993), "An introduction to the bootstrap", chapter 14, equations 14.9 to 14.15.
+.. [2] Hyndman & Fan (1996), The American Statistician 50:361-365, definition 7.
+.. [3] Clopper & Pearson (1934), Biometrika 26:404-413.
+.. [4] Salmon et al. (2011), "Parallel random numbers: as easy as 1, 2, 3" (Philox4x64-10).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv, ndtr, ndtri
+
+from medgauge_lib.estimators import Values
+from medgauge_lib.results import ALPHA, LEVEL, Absent, Estimate, Interval
+
+RESAMPLES = 10_000
+"""Resamples of every BCa interval (methodology 0.1.0, "Intervals")."""
+
+SEED = 20260101
+"""Seed of a board where none is given."""
+
+QUANTILE_RULE = "HF7; bca-1 (philox4x64-10 key=seed, hi32, half ties, 6 decimals)"
+"""What a record states so that a third party recomputes its BCa intervals."""
+
+DECIMALS = 6
+"""Decimals a BCa bound is published with; absorbs last-digit differences of the normal functions."""
+
+_BLOCK = 2**24
+"""Entries of a block of the count matrix: 128 MiB as float64, small beside the 2 GiB a board may take."""
+
+ONE_TASK = Absent("one task has no bootstrap interval")
+ALL_EQUAL = Absent("all tasks have the same value")
+
+
+def clopper_pearson(n_successes: int, n: int, *, level: float = LEVEL) -> Interval:
+    """Exact binomial interval, with the one-sided lower bound at the same level [3]_.
+
+    Parameters
+    ----------
+    n_successes, n : int
+        Successes of n ≥ 1 trials; a trial here is a task.
+    level : float
+        Confidence level in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The lower bound is 0 with no success and the upper bound 1 with no failure.
+
+    Examples
+    --------
+    >>> interval = clopper_pearson(0, 10)
+    >>> interval.low, round(interval.high, 4)  # 1 - 0.025 ** 0.1
+    (0.0, 0.3085)
+    """
+    if not 0 <= n_successes <= n or n < 1:
+        raise ValueError(f"n_successes must lie in 0..n with n at least 1, but got {n_successes} of {n}")
+    alpha = _alpha(level)
+
+    def lower(tail: float) -> float:
+        return float(betaincinv(n_successes, n - n_successes + 1, tail)) if n_successes else 0.0
+
+    upper = float(betaincinv(n_successes + 1, n - n_successes, 1 - alpha / 2)) if n_successes < n else 1.0
+    return Interval(lower(alpha / 2), upper, level, "clopper_pearson", one_sided_low=lower(alpha))
+
+
+def _alpha(level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie strictly between 0 and 1, but got {level}; write 0.95 for 95 %")
+    return ALPHA if level == LEVEL else 1 - level
+
+
+def resample_indices(seed: int, n_tasks: int, *, start: int, stop: int) -> npt.NDArray[np.int64]:
+    """Tasks drawn in resamples `start` to `stop` − 1 (algorithm ``bca-1``, step 2).
+
+    Draw j of resample b is task ((u >> 32) · n) >> 32 with u word b·n + j of the output of Philox4x64-10
+    under key (seed, 0) [4]_.
+
+    Parameters
+    ----------
+    seed : int
+        0 ≤ seed < 2^64.
+    n_tasks : int
+        1 ≤ n < 2^32.
+    start, stop : int
+        Resamples to make, 0-based, stop excluded.
+
+    Returns
+    -------
+    array of int, shape (stop − start, n_tasks)
+        Each in 0..n_tasks − 1.
+
+    Examples
+    --------
+    >>> resample_indices(20260101, 5, start=0, stop=1).tolist()
+    [[3, 1, 1, 0, 2]]
+    """
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed must lie in 0..2^64 - 1, but got {seed}")
+    stream = np.random.Philox(key=seed)
+    skipped = start * n_tasks
+    stream.advance(skipped // 4)  # one step of the counter gives four words
+    words = stream.random_raw(skipped % 4 + (stop - start) * n_tasks)[skipped % 4 :]
+    drawn = ((words >> np.uint64(32)) * np.uint64(n_tasks)) >> np.uint64(32)
+    return drawn.astype(np.int64).reshape(stop - start, n_tasks)
+
+
+def _count_blocks(seed: int, n_tasks: int) -> Iterator[npt.NDArray[np.float64]]:
+    """How often each task is drawn in each resample, a block of resamples at a time."""
+    size = max(1, min(RESAMPLES, _BLOCK // n_tasks))
+    for start in range(0, RESAMPLES, size):
+        stop = min(start + size, RESAMPLES)
+        drawn = resample_indices(seed, n_tasks, start=start, stop=stop)
+        drawn += n_tasks * np.arange(stop - start)[:, np.newaxis]
+        counts = np.bincount(drawn.ravel(), minlength=n_tasks * (stop - start))
+        yield counts.reshape(stop - start, n_tasks).astype(np.float64)
+
+
+@lru_cache(maxsize=2)
+def _cached_counts(seed: int, n_tasks: int) -> tuple[npt.NDArray[np.float64], ...]:
+    return tuple(_count_blocks(seed, n_tasks))
+
+
+def resampled_sums(x: npt.NDArray[Any], *, seed: int) -> npt.NDArray[Any]:
+    """Sum of x over the tasks of every resample, exact (algorithm ``bca-1``, step 3).
+
+    Parameters
+    ----------
+    x : array of non-negative integers, shape (n_tasks, n_rows)
+        Numerators over one denominator.
+    seed : int
+        0 ≤ seed < 2^64.
+
+    Returns
+    -------
+    array, shape (n_rows, 10,000)
+        Integers, held as float64 while every sum stays below 2^53 and as Python integers beyond.
+
+    Examples
+    --------
+    >>> sums = resampled_sums(np.array([[0], [1], [1], [2], [1]]), seed=20260101)
+    >>> float(sums[0, 0])  # tasks 3, 1, 1, 0, 2 of the example of `resample_indices`
+    5.0
+    """
+    n_tasks = x.shape[0]
+    if n_tasks * int(x.max(initial=0)) < 2**53:
+        return _float_sums(x.astype(np.float64), seed)
+    bits = 52 - n_tasks.bit_length()  # a resample sums n_tasks numbers of this many bits below 2^53
+    mask = (1 << bits) - 1
+    rest = x.astype(object)
+    total: npt.NDArray[Any] = np.zeros((x.shape[1], RESAMPLES), dtype=object)
+    shift = 0
+    while rest.any():
+        part = _float_sums((rest & mask).astype(np.float64), seed)
+        total = total + (part.astype(np.int64).astype(object) << shift)
+        rest, shift = rest >> bits, shift + bits
+    return total
+
+
+def _float_sums(x: npt.NDArray[np.float64], seed: int) -> npt.NDArray[np.float64]:
+    n_tasks = x.shape[0]
+    keep = n_tasks * RESAMPLES <= _BLOCK
+    blocks = _cached_counts(seed, n_tasks) if keep else _count_blocks(seed, n_tasks)
+    return np.concatenate([x.T @ block.T for block in blocks], axis=1)
+
+
+def bca(
+    x: npt.NDArray[Any], sums: npt.NDArray[Any], denominator: int, *, seed: int, level: float = LEVEL
+) -> Interval | Absent:
+    """BCa interval of a mean over tasks, algorithm ``bca-1`` steps 4 to 9 [1]_, [2]_.
+
+    Parameters
+    ----------
+    x : integer array, shape (n_tasks,)
+        Numerators of one row, or of one paired difference.
+    sums : array, shape (10,000,)
+        Their sums over the resamples, exact, from `resampled_sums` with the same `seed`.
+    denominator : int
+        Common denominator of x.
+    seed : int
+        Stated in the result.
+    level : float
+        Confidence level in (0, 1).
+
+    Returns
+    -------
+    Interval or Absent
+        Bounds rounded to 6 decimals. Absent with one task or with all values equal: such data says nothing
+        about spread, and an interval of no width would look like certainty.
+
+    Examples
+    --------
+    >>> x = np.array([0, 0, 1, 1, 3])
+    >>> interval = bca(x, resampled_sums(x[:, None], seed=20260101)[0], 3, seed=20260101)
+    >>> interval.low, interval.high
+    (0.066667, 0.733333)
+    """
+    alpha = _alpha(level)
+    n = len(x)
+    if n == 1:
+        return ONE_TASK
+    if (x == x[0]).all():
+        return ALL_EQUAL
+    total = sum(map(int, x))
+    below, ties = int((sums < total).sum()), int((sums == total).sum())
+    if not 0 < 2 * below + ties < 2 * RESAMPLES:
+        return Absent("every resample lies on one side of the estimate")
+    bias = float(ndtri((2 * below + ties) / (2 * RESAMPLES)))
+    acceleration = _acceleration(x, total)
+    z = float(ndtri(1 - alpha / 2))
+    low, high = (float(ndtr(bias + (bias + side) / (1 - acceleration * (bias + side)))) for side in (-z, z))
+    bounds = _quantiles(sums, (low, high), n * denominator)
+    return Interval(
+        *bounds,
+        level,
+        "bca_task_bootstrap",
+        seed=seed,
+        resamples=RESAMPLES,
+        quantile_rule=QUANTILE_RULE,
+        bias=bias,
+        acceleration=acceleration,
+    )
+
+
+def _acceleration(x: npt.NDArray[Any], total: int) -> float:
+    """Σ d³ / (6 (Σ d²)^{3/2}) with d = x − mean; times n both sums are integers, so no sum is rounded."""
+    n = len(x)
+    deviations = [n * int(value) - total for value in x]
+    squares = sum(d * d for d in deviations)
+    cubes = sum(d * d * d for d in deviations)
+    ratio = Fraction(cubes * cubes, 36 * squares**3)
+    return math.copysign(math.sqrt(ratio), cubes)
+
+
+def _quantiles(sums: npt.NDArray[Any], probabilities: tuple[float, float], scale: int) -> tuple[float, float]:
+    """Type 7 quantiles of sums / scale, rounded as published."""
+    positions = [(len(sums) - 1) * p for p in probabilities]
+    floors = [math.floor(h) for h in positions]
+    kth = sorted({min(k, len(sums) - 1) for floor in floors for k in (floor, floor + 1)})
+    ordered = np.partition(sums, kth)
+
+    def bound(h: float, floor: int) -> float:
+        first, following = (int(ordered[min(k, len(sums) - 1)]) / scale for k in (floor, floor + 1))
+        return round(first + (h - floor) * (following - first), DECIMALS)
+
+    low, high = (bound(h, floor) for h, floor in zip(positions, floors, strict=True))
+    return low, high
+
+
+def estimate(values: Values, *, seed: int = SEED, level: float = LEVEL) -> tuple[Estimate, ...]:
+    """Value and interval of every row: exact where tasks are 0 or 1, BCa over tasks otherwise.
+
+    Parameters
+    ----------
+    values : Values
+        One quantity of every row.
+    seed : int
+        Seed of the resamples, 0 ≤ seed < 2^64.
+    level : float
+        Confidence level in (0, 1).
+
+    Returns
+    -------
+    tuple of Estimate, length n_rows
+
+    Examples
+    --------
+    >>> from medgauge_lib.estimators import Values
+    >>> one = estimate(Values("pass_pow_3", ("r",), np.array([[1], [0]]), 1))[0]
+    >>> one.n_successes, float(one), one.interval.method
+    (1, 0.5, 'clopper_pearson')
+    """
+    n = values.n_tasks
+    if values.binary:
+        counts = [int(c) for c in values.x.sum(axis=0)]
+        return tuple(Estimate(Fraction(c, n), n, clopper_pearson(c, n, level=level), c) for c in counts)
+    sums = resampled_sums(values.x, seed=seed)
+    return tuple(
+        Estimate(mean, n, bca(values.x[:, r], sums[r], values.denominator, seed=seed, level=level))
+        for r, mean in enumerate(values.means())
+    )
