@@ -1,0 +1,340 @@
+"""Params files: what one report is about, typed and checked before anything runs.
+
+A params file is a YAML mapping of single values. A scalar is read as the text that stands in the file and
+then converted by the type its key declares, so that the version ``1.10`` stays ``1.10``, quoted or not. Paths
+are relative to the params file, and a notebook receives them as they were written: the same params file gives
+the same executed notebook on every machine.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+from medgauge_lib.errors import InputError
+
+if TYPE_CHECKING:
+    import yaml
+
+SUBSETS = ("dev", "holdout", "calib")
+"""The subsets of a benchmark version; they are never pooled."""
+
+PUBLISH = ("public", "internal")
+"""Who a report is for: a public one never shows the label of a single task."""
+
+MAX_BYTES = 65536
+"""A params file is a dozen lines; anything larger is some other file."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Params:
+    """One report: which records, which figures, for whom.
+
+    Attributes
+    ----------
+    file : Path
+        The params file; relative paths in it start at its folder.
+    benchmark, benchmark_version : str
+        What the report is about; also the two folders it is published under.
+    records : str
+        Folder of the result records, as written in the file.
+    subset : str
+        ``dev``, ``holdout`` or ``calib``.
+    seed : int
+        Seed of every resampled interval, in [0, 2**64).
+    labels : str or None
+        File of task labels, as written in the file.
+    title : str or None
+        Heading of the report; None where the benchmark and its version will do.
+    publish : str
+        ``public`` or ``internal``.
+    """
+
+    file: Path
+    benchmark: str
+    benchmark_version: str
+    records: str
+    subset: Literal["dev", "holdout", "calib"] = "holdout"
+    seed: int = 20260101
+    labels: str | None = None
+    title: str | None = None
+    publish: Literal["public", "internal"] = "public"
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the params file, where its notebooks run."""
+        return self.file.parent
+
+    @property
+    def records_folder(self) -> Path:
+        """Folder of the records as seen from here."""
+        return self.folder / self.records
+
+    @property
+    def labels_file(self) -> Path | None:
+        """File of task labels as seen from here, or None."""
+        return None if self.labels is None else self.folder / self.labels
+
+    def values(self) -> dict[str, str | int | None]:
+        """Give the values a notebook receives, by the names of its parameters cell.
+
+        Returns
+        -------
+        dict
+            Every key of a params file with its typed value; paths as written.
+
+        Examples
+        --------
+        >>> Params(Path("params/x.yaml"), "bm-x", "1.10.0", "../x").values()["benchmark_version"]
+        '1.10.0'
+        """
+        return {name: getattr(self, name) for name in KEYS}
+
+
+KEYS = tuple(field.name for field in fields(Params) if field.name != "file")
+"""The keys of a params file, in the order a notebook receives them."""
+
+_REQUIRED = ("benchmark", "benchmark_version", "records")
+
+
+def read_params(file: str | os.PathLike[str]) -> Params:
+    """Read and check one params file.
+
+    Parameters
+    ----------
+    file : path
+        A YAML file.
+
+    Returns
+    -------
+    Params
+        Its values; the records folder exists.
+
+    Raises
+    ------
+    InputError
+        For the first thing wrong with the file, naming the key.
+    """
+    path = Path(file)
+    nodes = _mapping(path, _text(path))
+    for key in nodes:
+        if key not in KEYS:
+            raise _unknown_key(path, key)
+    for key in _REQUIRED:
+        if key not in nodes:
+            raise InputError(f"{key} is missing", f"write {key}: and its value", file=path, pointer=f"/{key}")
+    values = {key: _value(path, key, node) for key, node in nodes.items()}
+    params = Params(file=path, **cast("dict[str, str]", values))  # type: ignore[arg-type]
+    _require_sources(params)
+    return params
+
+
+def locate(path: str | os.PathLike[str]) -> Path:
+    """Find a path of a params file from wherever a notebook runs.
+
+    In a report a notebook runs in the folder of its params file. Under stock papermill it runs in the
+    project's folder; then the path is looked for from the ``params`` folder as well.
+
+    Parameters
+    ----------
+    path : path
+        Relative to a params file, or absolute.
+
+    Returns
+    -------
+    Path
+        The first that exists of the path from the working folder and from its ``params`` folder; as relative
+        as it came, so that showing it shows nothing of the machine.
+
+    Raises
+    ------
+    InputError
+        Where neither exists; it names both.
+
+    Examples
+    --------
+    >>> locate(".")
+    PosixPath('.')
+    """
+    wanted = Path(path)
+    looked_at = (wanted, Path("params") / wanted)
+    for candidate in looked_at:
+        if candidate.exists():
+            return candidate
+    places = " and ".join(
+        str(Path(os.path.normpath(Path.cwd() / place))) for place in dict.fromkeys(looked_at)
+    )
+    raise InputError(
+        f"{wanted} does not exist; looked at {places}", "correct the path in the params file or cell"
+    )
+
+
+def _text(path: Path) -> str:
+    """Give the text of a params file, or say why it is none."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except IsADirectoryError:
+        raise InputError("is a folder", "name a YAML file such as params/demo.yaml", file=path) from None
+    except OSError as error:
+        reason = (error.strerror or "unreadable").lower()
+        raise InputError(
+            f"cannot be read: {reason}", "name a YAML file such as params/demo.yaml", file=path
+        ) from None
+    if len(data) > MAX_BYTES:
+        raise InputError(
+            f"is larger than {MAX_BYTES} bytes", "name a YAML file such as params/demo.yaml", file=path
+        )
+    if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+        raise InputError("starts with a byte order mark", "save it as UTF-8 without one", file=path)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 at byte {error.start}", "save it as UTF-8", file=path) from None
+
+
+def _mapping(path: Path, text: str) -> dict[str, yaml.Node]:
+    """Parse YAML into its top-level keys and the nodes they hold."""
+    import yaml
+
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = 0 if error.problem_mark is None else error.problem_mark.line + 1
+        tab = "\\t" in (error.problem or "")
+        remedy = (
+            "indent with spaces; YAML allows no tab there" if tab else "write one key: value on each line"
+        )
+        raise InputError(
+            f"line {line}: not YAML: {error.problem or error.context}", remedy, file=path
+        ) from None
+    except yaml.reader.ReaderError as error:
+        wrong = f"holds the control character U+{ord(str(error.character)):04X}"
+        raise InputError(wrong, "write one key: value on each line", file=path) from None
+    except RecursionError:
+        raise InputError("is nested too deeply", "write one key: value on each line", file=path) from None
+    if root is None:
+        raise InputError("is empty", f"it needs {', '.join(_REQUIRED)}", file=path)
+    if not isinstance(root, yaml.MappingNode):
+        raise InputError("is not a mapping", "write one key: value on each line", file=path)
+    nodes: dict[str, yaml.Node] = {}
+    for key, node in root.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            raise InputError(
+                f"line {line}: a key is not a word", "write one key: value on each line", file=path
+            )
+        if key.value in nodes:
+            raise InputError(f"line {line}: {key.value} is there twice", "keep one of the two", file=path)
+        nodes[key.value] = node
+    return nodes
+
+
+def _unknown_key(path: Path, key: str) -> InputError:
+    """Name an unknown key together with the known one it resembles."""
+    near = difflib.get_close_matches(key.lower(), KEYS, n=1)
+    remedy = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(KEYS)}"
+    return InputError(f"unknown key {_shown(key)}", remedy, file=path)
+
+
+def _shown(value: str) -> str:
+    """Quote a value for a message, short and on one line."""
+    return ascii(value if len(value) <= 60 else value[:60] + "...")
+
+
+def _value(path: Path, key: str, node: yaml.Node) -> str | int | None:
+    """Convert one node by the type its key declares."""
+    import yaml
+
+    if not isinstance(node, yaml.ScalarNode):
+        kind = "a list" if isinstance(node, yaml.SequenceNode) else "a mapping"
+        raise InputError(
+            f"{kind} where one value belongs", f"write {key}: value", file=path, pointer=f"/{key}"
+        )
+    if node.tag == "tag:yaml.org,2002:null" and key in ("labels", "title"):
+        return None
+    try:
+        return _CONVERT[key](str(node.value))
+    except ValueError as error:
+        raise InputError(
+            f"{_shown(str(node.value))} {error}", _REMEDY.get(key, ""), file=path, pointer=f"/{key}"
+        ) from None
+
+
+def _name(text: str) -> str:
+    """Accept what can name a folder on every system."""
+    if not _NAME.fullmatch(text):
+        raise ValueError("cannot name a folder")
+    return text
+
+
+def _seed(text: str) -> int:
+    """Accept an unsigned 64-bit integer in plain digits."""
+    if not re.fullmatch(r"[0-9]{1,20}", text) or int(text) >= 2**64:
+        raise ValueError("is not an integer from 0 to 2**64 - 1")
+    return int(text)
+
+
+def _line(text: str) -> str:
+    """Accept one printable line."""
+    if not text.strip() or not text.isprintable():
+        raise ValueError("is not one line of printable text")
+    return text
+
+
+def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
+    """Make the conversion of a key that allows a few words."""
+
+    def convert(text: str) -> str:
+        if text not in allowed:
+            raise ValueError(f"is not one of {', '.join(allowed)}")
+        return text
+
+    return convert
+
+
+_CONVERT: Mapping[str, Callable[[str], str | int]] = {
+    "benchmark": _name,
+    "benchmark_version": _name,
+    "records": _line,
+    "subset": _one_of(SUBSETS),
+    "seed": _seed,
+    "labels": _line,
+    "title": _line,
+    "publish": _one_of(PUBLISH),
+}
+
+_REMEDY: Mapping[str, str] = {
+    "benchmark": "write letters, digits, hyphens, dots or underscores, beginning with a letter or digit",
+    "benchmark_version": "write the version as the records have it, such as 1.0.3",
+    "records": "write the folder of the records, relative to this file",
+    "seed": "write digits only, such as 20260101",
+}
+
+
+def _require_sources(params: Params) -> None:
+    """Require the records folder and the labels file to be there."""
+    if not params.records_folder.is_dir():
+        looked_at = os.path.normpath(Path.cwd() / params.records_folder)
+        wrong = "is a file, not a folder" if params.records_folder.exists() else "does not exist"
+        raise InputError(
+            f"{looked_at} {wrong}",
+            "write the folder of the records, relative to this file",
+            file=params.file,
+            pointer="/records",
+        )
+    if params.labels_file is not None and not params.labels_file.is_file():
+        looked_at = os.path.normpath(Path.cwd() / params.labels_file)
+        raise InputError(
+            f"{looked_at} is not a file",
+            "write the file of task labels, relative to this file",
+            file=params.file,
+            pointer="/labels",
+        )
