@@ -1,0 +1,551 @@
+"""Result records in, one table of subjects and one of runs out: the only room that reads records.
+
+A record is one row of a board: a subject (a model in a harness, each with its version) on one benchmark
+version, three runs a task. A record set holds the records of one benchmark version. Published figures are
+kept as they came and never used to compute. Only records that the site verified are ranked; the others are
+read too, listed apart, and can neither void a task for the board nor spoil its task set.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jiter
+import numpy as np
+import pandas as pd
+
+from medgauge_lib.errors import InputError
+from medgauge_lib.schema import fault, quoted
+
+INITIATIVE = ("task", "environment")
+"""Error attributions that make a task version void for every subject."""
+
+Published = Mapping[str, Any]
+TaskVersion = tuple[str, str, str]
+
+_FIRST_SHOWN = 3
+_REQUIRED = ("run", "pass", "checkpoints_passed", "checkpoints_total", "s", "veto_categories", "error")
+_COUNTS = ("actions", "tool_calls", "tokens_in", "tokens_out")
+_MEASURES = ("wall_clock_sec", "amount")
+
+
+@dataclass(frozen=True, eq=False)
+class RecordSet:
+    """The records of one benchmark version.
+
+    Attributes
+    ----------
+    benchmark, benchmark_version : str
+        The one board all records belong to.
+    subjects : DataFrame
+        One row a record, ascending by `id`: ``id, label, model, model_snapshot, harness, harness_version,
+        reasoning_effort`` (None where not stated)``, verified, organisation, amount_applicable, currency,
+        price_table_version`` (None where not stated)``, created_at, file`` (name)``, sha256`` (of the file).
+    runs : DataFrame
+        One row a run, ascending by `id`, `task_key`, `run`: ``id, task_key, task_version, subset, run,
+        passed, checkpoints_passed, checkpoints_total, s, veto_categories`` (tuple)``, error_attribution,
+        error_kind`` (None without an error)``, actions, tool_calls, tokens_in, tokens_out, wall_clock_sec,
+        amount`` (NA where not recorded)``, task_index, run_index`` (the run's place in ``run_outcomes`` of
+        its file).
+    published : mapping
+        Record id to the record as it came, without its ``run_outcomes``.
+    paths : mapping
+        Record id to the file it was read from.
+    """
+
+    benchmark: str
+    benchmark_version: str
+    subjects: pd.DataFrame
+    runs: pd.DataFrame
+    published: Mapping[str, Published]
+    paths: Mapping[str, Path]
+
+    @cached_property
+    def void(self) -> pd.DataFrame:
+        """Task versions void for every row of the board, ascending by key and version.
+
+        One row a task version: ``task_key, task_version, attribution`` (``task`` or ``environment``)``,
+        listed_by`` (ids of the records that list it)``, shown_by`` (ids of the records in which a run has an
+        initiative-side error). Only verified records count. Where records disagree on the attribution, the
+        first that lists it, else the first that shows it, in the order of ids, decides.
+        """
+        return _void(self)
+
+
+def read_records(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> RecordSet:
+    """Read the result records of one benchmark version.
+
+    Parameters
+    ----------
+    source : path or iterable of paths
+        A folder, of which every ``*.json`` directly inside is read (hidden files and ``*.labels.json`` are
+        not); one file; or several files.
+
+    Returns
+    -------
+    RecordSet
+        Rows in ascending order of id, whatever the order or the names of the files.
+
+    Raises
+    ------
+    InputError
+        Where a file cannot be read, is not a record by the schema, or the records do not make one board:
+        several benchmark versions, an id or a subject twice under the same run conditions, task sets of
+        verified records that differ (methodology 0.1.0, decisions 2 and 3). The first file in order is named.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     read_records(folder)
+    Traceback (most recent call last):
+        ...
+    medgauge_lib.errors.InputError: ...: the folder holds no record (*.json)
+      put one JSON file a record directly into it
+    """
+    parts = [_read(path) for path in _files(source)]
+    _one_board(parts)
+    _ids_once(parts)
+    _subjects_once(parts)
+    parts.sort(key=lambda part: part.id)
+    records = RecordSet(
+        benchmark=parts[0].published["benchmark"],
+        benchmark_version=parts[0].published["benchmark_version"],
+        subjects=_subjects(parts),
+        runs=_runs(parts),
+        published={part.id: part.published for part in parts},
+        paths={part.id: part.path for part in parts},
+    )
+    _same_tasks(records)
+    return records
+
+
+class _Part(NamedTuple):
+    """One record, read: its published blocks, and its runs as columns."""
+
+    path: Path
+    sha256: str
+    published: dict[str, Any]
+    columns: dict[str, list[Any]]
+
+    @property
+    def id(self) -> str:
+        return str(self.published["id"])
+
+    @property
+    def verified(self) -> bool:
+        return is_verified(self.published)
+
+
+def is_verified(published: Published) -> bool:
+    """Return whether the site verified a record: only then it is ranked.
+
+    Examples
+    --------
+    >>> is_verified({"verified_by_site": True, "verification_state": "community_unverified"})
+    False
+    """
+    return (
+        bool(published["verified_by_site"]) and published.get("verification_state") != "community_unverified"
+    )
+
+
+def _files(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        files = _inside(path) if path.is_dir() else [path]
+    else:
+        files = [Path(path) for path in source]
+        if not files:
+            raise InputError("no record file was given", "give at least one file, or a folder")
+    for path in files:
+        if not str(path).isprintable():
+            raise InputError(
+                f"the file name {quoted(str(path))} cannot be printed", "rename the file or folder"
+            )
+    return sorted(files, key=lambda path: (path.name, str(path)))
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        raise InputError(*_unreadable(error), file=folder) from None
+    records = [
+        folder / name
+        for name in names
+        if name.endswith(".json") and not name.endswith(".labels.json") and not name.startswith(".")
+    ]
+    if not records:
+        raise InputError(
+            "the folder holds no record (*.json)", "put one JSON file a record directly into it", file=folder
+        )
+    return records
+
+
+def _read(path: Path) -> _Part:
+    data = _bytes(path)
+    try:
+        document = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
+    except ValueError as error:
+        raise InputError(*_not_json(data, str(error)), file=path) from None
+    found = fault(document)
+    if found is not None:
+        more = f" (and {found.more} more in this file)" if found.more else ""
+        raise InputError(found.wrong + more, found.remedy, file=path, pointer=found.pointer)
+    columns = _columns(document.pop("run_outcomes"))
+    return _Part(path, hashlib.sha256(data).hexdigest(), document, columns)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        # A pipe or a device would block or never end.
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise InputError("is not a regular file", "give a file that holds one record", file=path)
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(*_unreadable(error), file=path) from None
+
+
+def _unreadable(error: OSError) -> tuple[str, str]:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return "there is no such file or folder", "correct the path, or mend the link"
+    if isinstance(error, IsADirectoryError):
+        return "is a folder, where a record file is expected", "move it away, or give its own path"
+    if isinstance(error, PermissionError):
+        return "may not be read", "give yourself read permission"
+    return f"cannot be read: {error.strerror or type(error).__name__}", "make the file readable"
+
+
+_MARKS = (
+    (codecs.BOM_UTF8, "UTF-8"),
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+_FAULTS = (
+    ("EOF while parsing", "is cut off", "write the whole file anew"),
+    ("invalid unicode code point", "is not UTF-8", "save it as UTF-8"),
+    (
+        "hex escape",
+        "has half a surrogate pair as \\u escape",
+        "write the whole pair, or the character itself",
+    ),
+    ("surrogate", "has half a surrogate pair as \\u escape", "write the character itself"),
+    ("number out of range", "has a number with too many digits", "write a number that fits 64 bits"),
+    ("recursion limit", "is nested too deeply", "a record has about ten levels"),
+    ("control character", "has a control character inside a text", "write it as an escape such as \\n"),
+)
+_PLACE = re.compile(r" at line (\d+) column (\d+)$")
+_TWICE = re.compile(r'Detected duplicate key "(.*)"', re.DOTALL)
+_NO_NUMBER = re.compile(rb"-?(NaN|Infinity)")
+
+
+def _not_json(data: bytes, message: str) -> tuple[str, str]:
+    """Return what keeps a file from being JSON, and what would be right, from the parser's message."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return f"starts with a {encoding} byte order mark", "save it as UTF-8 without a byte order mark"
+    if not data.strip():
+        return "the file is empty", "a record is one JSON object"
+    place = _PLACE.search(message)
+    line, column = (int(place[1]), int(place[2])) if place else (1, 0)
+    where = f"at line {line} column {column}"
+    reason = message[: place.start()] if place else message
+    twice = _TWICE.match(reason)
+    if twice:
+        return f"the key {quoted(twice[1])} occurs twice in one object, {where}", "keep one of the two"
+    for words, wrong, remedy in _FAULTS:
+        if words in reason:
+            return f"{wrong}, {where}", remedy
+    text = data.splitlines()[line - 1] if line <= len(data.splitlines()) else b""
+    number = _NO_NUMBER.match(text, max(column - 1, 0)) or _NO_NUMBER.match(text, max(column - 2, 0))
+    if number:
+        return f"{number[0].decode()} is no JSON number, {where}", "write a number, or leave the field out"
+    return f"is not JSON: {reason}, {where}", "a record is one JSON object in UTF-8"
+
+
+def _columns(outcomes: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return a record's runs as columns, by task key and run; equal keys stay in the order of the file."""
+    order = sorted(range(len(outcomes)), key=lambda index: outcomes[index]["task_key"])
+    tasks = [outcomes[index] for index in order]
+    runs: list[dict[str, Any]] = []
+    run_index: list[int] = []
+    for task in tasks:
+        places = sorted(range(3), key=[run["run"] for run in task["runs"]].__getitem__)
+        runs += [task["runs"][place] for place in places]
+        run_index += places
+    columns: dict[str, list[Any]] = {
+        field: [value for task in tasks for value in (task[field],) * 3]
+        for field in ("task_key", "task_version", "subset")
+    }
+    columns |= {
+        field: list(values)
+        for field, values in zip(_REQUIRED, zip(*map(itemgetter(*_REQUIRED), runs), strict=True), strict=True)
+    }
+    columns |= {field: [run.get(field) for run in runs] for field in _COUNTS + _MEASURES}
+    columns["task_index"] = [index for index in order for _ in range(3)]
+    columns["run_index"] = run_index
+    return columns
+
+
+def _runs(parts: Sequence[_Part]) -> pd.DataFrame:
+    columns = {
+        name: list(chain.from_iterable(part.columns[name] for part in parts)) for name in parts[0].columns
+    }
+    ids = np.array([part.id for part in parts], dtype=object)
+    errors = columns["error"]
+    return pd.DataFrame(
+        {
+            "id": _objects(ids.repeat([len(part.columns["run"]) for part in parts])),
+            **{name: _objects(columns[name]) for name in ("task_key", "task_version", "subset")},
+            "run": _integers(columns["run"]),
+            "passed": np.array(columns["pass"], dtype=bool),
+            "checkpoints_passed": _integers(columns["checkpoints_passed"]),
+            "checkpoints_total": _integers(columns["checkpoints_total"]),
+            "s": np.array(columns["s"], dtype=np.float64),
+            "veto_categories": _objects([tuple(categories) for categories in columns["veto_categories"]]),
+            "error_attribution": _objects([error and error["attribution"] for error in errors]),
+            "error_kind": _objects([error and error["kind"] for error in errors]),
+            **{name: _masked(columns[name], _integers, pd.arrays.IntegerArray) for name in _COUNTS},
+            **{name: _masked(columns[name], _floats, pd.arrays.FloatingArray) for name in _MEASURES},
+            "task_index": _integers(columns["task_index"]),
+            "run_index": _integers(columns["run_index"]),
+        }
+    )
+
+
+def _objects(values: Any) -> Any:
+    """Return a column of Python objects, in which None stays None."""
+    return pd.Series(values, dtype=object)
+
+
+def _integers(values: list[Any]) -> Any:
+    column = np.array(values)
+    # By JSON Schema 1.0 is an integer; mixed lists become floats, which would round large integers.
+    return column if column.dtype == np.int64 else np.array([int(value) for value in values], dtype=np.int64)
+
+
+def _floats(values: list[Any]) -> Any:
+    return np.array(values, dtype=np.float64)
+
+
+def _masked(values: list[Any], of: Callable[[list[Any]], Any], array: Callable[[Any, Any], Any]) -> Any:
+    missing = [value is None for value in values]
+    filled = [0 if value is None else value for value in values] if any(missing) else values
+    return array(of(filled), np.array(missing, dtype=bool))
+
+
+def _subjects(parts: Sequence[_Part]) -> pd.DataFrame:
+    published = [part.published for part in parts]
+    costs = [record["cost"] for record in published]
+    columns = {
+        "id": [part.id for part in parts],
+        "label": labels(published),
+        **{
+            field: [record[field] for record in published]
+            for field in ("model", "model_snapshot", "harness", "harness_version")
+        },
+        "reasoning_effort": [record["run_conditions"].get("reasoning_effort") for record in published],
+        "verified": [part.verified for part in parts],
+        "organisation": [record["submitted_by"]["org"] for record in published],
+        "amount_applicable": [cost["amount_applicable"] for cost in costs],
+        "currency": [cost.get("currency") for cost in costs],
+        "price_table_version": [cost.get("price_table_version") for cost in costs],
+        "created_at": [record["created_at"] for record in published],
+        "file": [part.path.name for part in parts],
+        "sha256": [part.sha256 for part in parts],
+    }
+    flags = {"verified", "amount_applicable"}
+    return pd.DataFrame(
+        {
+            name: np.array(values, dtype=bool) if name in flags else _objects(values)
+            for name, values in columns.items()
+        }
+    )
+
+
+def labels(published: Sequence[Published]) -> list[str]:
+    """Return a label for each record: model and harness with versions, and what sets rows apart.
+
+    Parameters
+    ----------
+    published : sequence of mapping
+        The records, in any order; a label depends on the others only through what rows have in common.
+
+    Returns
+    -------
+    list of str
+        Distinct, printable labels. Where rows would read alike, reasoning effort, snapshot, each run
+        condition, and at last the id are added in this order, as far as they differ (decision 2).
+
+    Examples
+    --------
+    >>> row = {"model": "m-1", "model_snapshot": "s", "harness": "hx-a", "harness_version": "1.0.0"}
+    >>> labels([row | {"id": f"res-{effort}", "verified_by_site": True,
+    ...     "run_conditions": {"reasoning_effort": effort}} for effort in ("high", "low")])
+    ['m-1 · hx-a 1.0.0 (effort high)', 'm-1 · hx-a 1.0.0 (effort low)']
+    """
+    bases = [_shown(f"{row['model']} · {row['harness']} {row['harness_version']}") for row in published]
+    additions: list[list[str]] = [[] for _ in published]
+
+    def written(index: int) -> str:
+        return bases[index] + (f" ({', '.join(additions[index])})" if additions[index] else "")
+
+    conditions = sorted({name for row in published for name in row["run_conditions"]} - {"reasoning_effort"})
+    steps: list[Callable[[Published], str]] = [
+        lambda row: _stated("effort", row["run_conditions"].get("reasoning_effort")),
+        lambda row: str(row["model_snapshot"]),
+        *(lambda row, name=name: _stated(name, row["run_conditions"].get(name)) for name in conditions),
+        lambda row: "" if is_verified(row) else "not verified",
+        lambda row: str(row["id"]),
+    ]
+    for step in steps:
+        alike: dict[str, list[int]] = {}
+        for index in range(len(published)):
+            alike.setdefault(written(index), []).append(index)
+        for group in alike.values():
+            parts = {index: _shown(step(published[index])) for index in group}
+            if len(set(parts.values())) > 1:
+                for index, part in parts.items():
+                    additions[index] += [part] if part else []
+    made = [written(index) for index in range(len(published))]
+    # A text of a record may imitate another row's addition; the ids of all rows end every doubt.
+    if len(set(made)) < len(made):
+        return [f"{label} [{row['id']}]" for label, row in zip(made, published, strict=True)]
+    return made
+
+
+def _stated(name: str, value: object) -> str:
+    if value is None:
+        return ""
+    return f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
+
+
+def _shown(text: str) -> str:
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
+def _one_board(parts: Sequence[_Part]) -> None:
+    first = parts[0]
+    for part in parts[1:]:
+        for field in ("benchmark", "benchmark_version"):
+            here, there = part.published[field], first.published[field]
+            if here != there:
+                raise InputError(
+                    f"is {here}, but {first.path.name} is {there}",
+                    "keep the records of each benchmark version in a folder of their own",
+                    file=part.path,
+                    pointer=f"/{field}",
+                )
+
+
+def _ids_once(parts: Sequence[_Part]) -> None:
+    seen: dict[str, _Part] = {}
+    for part in parts:
+        other = seen.setdefault(part.id, part)
+        if other is not part:
+            raise InputError(
+                f"{part.id} is also the id of {other.path.name}",
+                "give each record an id of its own, or leave one of the two out",
+                file=part.path,
+                pointer="/id",
+            )
+
+
+def _subjects_once(parts: Sequence[_Part]) -> None:
+    seen: dict[object, _Part] = {}
+    for part in parts:
+        if not part.verified:
+            continue
+        row = part.published
+        conditions = frozenset(
+            (name, tuple(value) if isinstance(value, list) else value)
+            for name, value in row["run_conditions"].items()
+        )
+        names = ("model", "model_snapshot", "harness", "harness_version")
+        other = seen.setdefault((*(row[name] for name in names), conditions), part)
+        if other is not part:
+            raise InputError(
+                f"is the same subject under the same run conditions as {other.path.name}: "
+                + _shown(f"{quoted(row['model'])} in {row['harness']} {row['harness_version']}"),
+                "keep one of the two, or state the run condition in which they differ",
+                file=part.path,
+                pointer="/run_conditions",
+            )
+
+
+def _void(records: RecordSet) -> pd.DataFrame:
+    ranked = records.subjects.loc[records.subjects["verified"], "id"]
+    found: dict[tuple[str, str], tuple[str, list[str], list[str]]] = {}
+    for row_id in ranked:
+        for listed in records.published[row_id].get("voided_tasks", ()):
+            key = (listed["task_key"], listed["task_version"])
+            found.setdefault(key, (listed["attribution"], [], []))[1].append(row_id)
+    runs = records.runs
+    shown = runs[runs["error_attribution"].isin(INITIATIVE) & runs["id"].isin(ranked)]
+    fields = ["id", "task_key", "task_version", "error_attribution"]
+    for row_id, task_key, version, attribution in shown[fields].itertuples(index=False):
+        found.setdefault((task_key, version), (attribution, [], []))[2].append(row_id)
+    rows = [
+        (*key, attribution, tuple(dict.fromkeys(listed)), tuple(dict.fromkeys(by_run)))
+        for key, (attribution, listed, by_run) in sorted(found.items())
+    ]
+    names = ("task_key", "task_version", "attribution", "listed_by", "shown_by")
+    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return pd.DataFrame({name: _objects(list(column)) for name, column in zip(names, columns, strict=True)})
+
+
+def task_sets(records: RecordSet) -> dict[str, frozenset[TaskVersion]]:
+    """Return each record's live tasks as (key, version, subset): those that are not void."""
+    void = set(zip(records.void["task_key"], records.void["task_version"], strict=True))
+    once = records.runs[["id", "task_key", "task_version", "subset"]].drop_duplicates()
+    sets: dict[str, set[TaskVersion]] = {row_id: set() for row_id in records.subjects["id"]}
+    for row_id, *task in once.itertuples(index=False):
+        if (task[0], task[1]) not in void:
+            sets[row_id].add((task[0], task[1], task[2]))
+    return {row_id: frozenset(tasks) for row_id, tasks in sets.items()}
+
+
+def _same_tasks(records: RecordSet) -> None:
+    ranked = records.subjects[records.subjects["verified"]].sort_values("file", kind="stable")
+    if ranked.empty:
+        return
+    sets = task_sets(records)
+    first, *others = ranked["id"]
+    for row_id in others:
+        if sets[row_id] != sets[first]:
+            raise InputError(
+                "does not hold the same tasks as "
+                f"{records.paths[first].name}: {task_difference(sets[row_id], sets[first])}",
+                "every record of a board holds the same tasks, versions and subsets; void ones are listed",
+                file=records.paths[row_id],
+                pointer="/run_outcomes",
+            )
+
+
+def task_difference(here: frozenset[TaskVersion], there: frozenset[TaskVersion]) -> str:
+    """Return in words which tasks only one of two sets holds, the first few of each.
+
+    Examples
+    --------
+    >>> task_difference(frozenset({("tk-1", "1.0.0", "dev")}), frozenset())
+    '1 only here (first tk-1 1.0.0 dev)'
+    """
+    sides = (("only here", sorted(here - there)), ("only there", sorted(there - here)))
+    return ", ".join(
+        f"{len(tasks)} {side} (first {'; '.join(' '.join(task) for task in tasks[:_FIRST_SHOWN])})"
+        for side, tasks in sides
+        if tasks
+    )

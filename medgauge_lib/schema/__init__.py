@@ -1,0 +1,277 @@
+"""The result record's schema, and the first fault of a document in words.
+
+`result.schema.json` is the project's own schema file (JSON Schema 2020-12). Reading holds a document to one
+thing more: numbers that fit the machine's 64-bit types, so that no later step can overflow on a record.
+Values of a document are untrusted text: `quoted` and `pointer` keep them on one line, printable and short.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple, cast
+
+import jsonschema_rs
+
+LARGEST_INTEGER = 2**63 - 1
+LARGEST_SEED = 2**64 - 1
+_LIMITS = (LARGEST_INTEGER, LARGEST_SEED, sys.float_info.max)
+_SHOWN = 60
+_TYPES = {
+    "object": "an object",
+    "array": "an array",
+    "string": "a text",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+_FORMATS = {
+    "date": "a date of the calendar such as 2026-01-31",
+    "date-time": "a date and time with its zone such as 2026-01-31T12:00:00Z",
+}
+
+
+class Fault(NamedTuple):
+    """The fault of a document that is named first, and how many more there are."""
+
+    pointer: str
+    wrong: str
+    remedy: str
+    more: int
+
+
+def schema() -> dict[str, Any]:
+    """Return the project's schema of a result record.
+
+    Examples
+    --------
+    >>> schema()["properties"]["model"]["type"]
+    'string'
+    """
+    return cast(
+        dict[str, Any], json.loads(files(__package__).joinpath("result.schema.json").read_text("utf-8"))
+    )
+
+
+def fault(document: object) -> Fault | None:
+    """Return the most telling fault of a parsed document, None where it fits the schema.
+
+    Parameters
+    ----------
+    document : object
+        What a JSON parser returned.
+
+    Notes
+    -----
+    Unknown fields come first, since a misspelt name also makes a field missing; then wrong values, missing
+    fields, and last what one field demands of another. Within a kind the order is that of the pointers.
+
+    Examples
+    --------
+    >>> found = fault([])
+    >>> found.wrong, found.remedy
+    ('an array is not an object', 'should be an object')
+    """
+    if _validator().is_valid(document):
+        return None
+    faults = sorted(_validator().iter_errors(document), key=_rank)
+    place, wrong, remedy = _in_words(faults[0], document)
+    return Fault(pointer(place), wrong, remedy, len(faults) - 1)
+
+
+def pointer(path: Iterable[str | int]) -> str:
+    r"""Return the JSON pointer (RFC 6901) of a path, each step printable and cut where it is long.
+
+    Examples
+    --------
+    >>> pointer(["cost", "a/b\n", 0])
+    '/cost/a~1b\\n/0'
+    """
+    return "".join("/" + _short(_printable(str(step).replace("~", "~0").replace("/", "~1"))) for step in path)
+
+
+def quoted(value: object) -> str:
+    r"""Return a document's value for a message: one line, printable, at most some 60 characters.
+
+    Examples
+    --------
+    >>> quoted("a\nb"), quoted(True), quoted(None), quoted(1.5), quoted([1])
+    ("'a\\nb'", 'true', 'null', '1.5', 'an array')
+    """
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "an array"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "a number too large for 64-bit floating point"
+    if isinstance(value, str):
+        # Cut before repr, so that a long text costs no more than a short one.
+        return repr(value) if len(value) <= _SHOWN else repr(value[:_SHOWN])[:-1] + "…'"
+    return _short(repr(value))
+
+
+@cache
+def _validator() -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(_fitting(schema()), validate_formats=True)
+
+
+def _fitting(part: Any, name: str = "") -> Any:
+    """Return the schema with the largest 64-bit value as `maximum` wherever a number has none."""
+    if isinstance(part, list):
+        return [_fitting(item, name) for item in part]
+    if not isinstance(part, dict):
+        return part
+    fitting = {key: _fitting(value, key) for key, value in part.items()}
+    if part.get("type") == "integer":
+        fitting.setdefault("maximum", LARGEST_SEED if name == "seed" else LARGEST_INTEGER)
+    elif part.get("type") == "number":
+        fitting.setdefault("maximum", sys.float_info.max)
+        fitting.setdefault("minimum", -sys.float_info.max)
+    return fitting
+
+
+def _rank(error: jsonschema_rs.ValidationError) -> tuple[int, list[str], str]:
+    kind = error.kind.name
+    if "allOf" in error.schema_path:
+        rank = 3
+    else:
+        rank = {"additionalProperties": 0, "propertyNames": 0, "required": 2}.get(kind, 1)
+    # Array positions are padded so that they sort as numbers.
+    return rank, [f"{step:09d}" if isinstance(step, int) else step for step in error.instance_path], ""
+
+
+def _in_words(error: jsonschema_rs.ValidationError, document: object) -> tuple[Sequence[str | int], str, str]:
+    """Return where, what is wrong and what would be right."""
+    path = list(error.instance_path)
+    value = _at(document, path)
+    rule = _at(_fitting(schema()), list(error.schema_path)[:-1])
+    kind = error.kind.name
+    if kind == "additionalProperties":
+        name = error.kind.unexpected[0]
+        return [*path, name], "unknown field", _near(name, rule["properties"], "remove it; known are")
+    if kind == "propertyNames":
+        options = error.kind.error.kind.options
+        name = next(key for key in cast(Mapping[str, Any], value) if key not in options)
+        return [*path, name], "unknown name", _near(name, options, "should be one of")
+    if kind == "oneOf":
+        inner = _telling(error)
+        if inner is not None:
+            return _in_words(inner, document)
+    if kind == "required":
+        return path, *_missing(error, rule)
+    if kind == "not":
+        return path, *_AMOUNT_NOT_APPLICABLE
+    if kind == "enum":
+        return path, f"{quoted(value)} is not known", _near(value, rule["enum"], "should be one of")
+    return path, _WRONG.get(kind, _is_not)(value, rule), f"should be {_expected(rule)}"
+
+
+_AMOUNT_NOT_APPLICABLE = (
+    "amount_applicable is not true, but an amount or a price table is given",
+    "set amount_applicable to true, or leave amount and price_table_version out",
+)
+
+
+def _missing(error: jsonschema_rs.ValidationError, rule: Mapping[str, Any]) -> tuple[str, str]:
+    name = error.kind.property
+    if "then" not in error.schema_path:
+        field = rule.get("properties", {}).get(name, {})
+        return f"the field {name!r} is missing", f"add it; it should be {_expected(field)}"
+    condition = "amount_applicable" if "cost" in error.schema_path else "verified_by_site"
+    return (
+        f"the field {name!r} is missing, which {condition}: true demands",
+        f"add {' and '.join(rule['required'])}, or set {condition} to false",
+    )
+
+
+def _telling(error: jsonschema_rs.ValidationError) -> jsonschema_rs.ValidationError | None:
+    """Return the fault of the alternative that was meant: the one whose type the value has."""
+    for alternative in error.kind.context:
+        first = min(alternative, key=_rank)
+        if len(first.instance_path) > len(error.instance_path) or first.kind.name not in ("type", "const"):
+            return first
+    return None
+
+
+def _is_not(value: object, rule: Mapping[str, Any]) -> str:
+    return f"{quoted(value)} is not {_expected({'type': rule['type']}) if 'type' in rule else 'allowed'}"
+
+
+def _too_many_or_few(value: object, rule: Mapping[str, Any]) -> str:
+    return f"has {len(cast(Sequence[Any], value))} entries"
+
+
+_WRONG: dict[str, Callable[[Any, Mapping[str, Any]], str]] = {
+    "pattern": lambda value, rule: f"{quoted(value)} does not have the right form",
+    "format": lambda value, rule: f"{quoted(value)} is not {_FORMATS[rule['format']].split(' such')[0]}",
+    "maximum": lambda value, rule: f"{quoted(value)} is too large",
+    "minimum": lambda value, rule: f"{quoted(value)} is too small",
+    "minLength": lambda value, rule: "the text is empty",
+    "minItems": _too_many_or_few,
+    "maxItems": _too_many_or_few,
+    "minProperties": _too_many_or_few,
+    "uniqueItems": lambda value, rule: "an entry occurs twice",
+}
+
+
+def _expected(rule: Mapping[str, Any]) -> str:
+    """Return in words what a part of the schema asks for."""
+    if "$ref" in rule:
+        return _expected(_at(schema(), rule["$ref"].split("/")[1:]))
+    if "const" in rule:
+        return quoted(rule["const"])
+    if "enum" in rule:
+        return "one of " + ", ".join(str(option) for option in rule["enum"])
+    if "oneOf" in rule:
+        return " or ".join(_expected(option) for option in rule["oneOf"])
+    if "pattern" in rule:
+        return f"a text of the form {rule['pattern']}"
+    if "format" in rule:
+        return _FORMATS[rule["format"]]
+    return _TYPES[rule["type"]] + _bounds(rule)
+
+
+def _bounds(rule: Mapping[str, Any]) -> str:
+    low, high = rule.get("minimum"), rule.get("maximum")
+    if low is not None and high is not None:
+        return f" from {low} to {high}"
+    if low is not None:
+        return f" of at least {low}"
+    if "minItems" in rule:
+        exactly = rule.get("maxItems") == rule["minItems"]
+        return f" of {'' if exactly else 'at least '}{rule['minItems']} entries"
+    if rule.get("uniqueItems"):
+        return " in which no entry occurs twice"
+    if "minLength" in rule:
+        return " that is not empty"
+    if "minProperties" in rule:
+        return " with at least one of " + ", ".join(rule["properties"])
+    return ""
+
+
+def _near(name: object, known: Iterable[Any], otherwise: str) -> str:
+    names = [str(option) for option in known]
+    close = difflib.get_close_matches(str(name)[:_SHOWN], names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"{otherwise} {', '.join(names)}"
+
+
+def _at(document: Any, path: Iterable[str | int]) -> Any:
+    for step in path:
+        document = document[step]
+    return document
+
+
+def _printable(text: str) -> str:
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
