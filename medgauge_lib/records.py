@@ -12,7 +12,7 @@ import codecs
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from medgauge_lib.errors import InputError
-from medgauge_lib.schema import fault, quoted
+from medgauge_lib.schema import fault, printable, quoted
 
 INITIATIVE = ("task", "environment")
 """Error attributions that make a task version void for every subject."""
@@ -34,7 +34,8 @@ Published = Mapping[str, Any]
 TaskVersion = tuple[str, str, str]
 
 _FIRST_SHOWN = 3
-_REQUIRED = ("run", "pass", "checkpoints_passed", "checkpoints_total", "s", "veto_categories", "error")
+_TASK = ("task_key", "task_version", "subset")
+_RUN = ("run", "pass", "checkpoints_passed", "checkpoints_total", "s", "veto_categories", "error")
 _COUNTS = ("actions", "tool_calls", "tokens_in", "tokens_out")
 _MEASURES = ("wall_clock_sec", "amount")
 
@@ -117,6 +118,7 @@ def read_records(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str
     _one_board(parts)
     _ids_once(parts)
     _subjects_once(parts)
+    by_file = list(parts)
     parts.sort(key=lambda part: part.id)
     records = RecordSet(
         benchmark=parts[0].published["benchmark"],
@@ -126,7 +128,7 @@ def read_records(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str
         published={part.id: part.published for part in parts},
         paths={part.id: part.path for part in parts},
     )
-    _same_tasks(records)
+    _same_tasks(by_file, records)
     return records
 
 
@@ -136,6 +138,7 @@ class _Part(NamedTuple):
     path: Path
     sha256: str
     published: dict[str, Any]
+    tasks: frozenset[TaskVersion]
     columns: dict[str, list[Any]]
 
     @property
@@ -196,15 +199,16 @@ def _inside(folder: Path) -> list[Path]:
 def _read(path: Path) -> _Part:
     data = _bytes(path)
     try:
-        document = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
+        document = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
         raise InputError(*_not_json(data, str(error)), file=path) from None
     found = fault(document)
     if found is not None:
         more = f" (and {found.more} more in this file)" if found.more else ""
         raise InputError(found.wrong + more, found.remedy, file=path, pointer=found.pointer)
-    columns = _columns(document.pop("run_outcomes"))
-    return _Part(path, hashlib.sha256(data).hexdigest(), document, columns)
+    outcomes = document.pop("run_outcomes")
+    tasks = frozenset(map(itemgetter(*_TASK), outcomes))
+    return _Part(path, hashlib.sha256(data).hexdigest(), document, tasks, _columns(outcomes))
 
 
 def _bytes(path: Path) -> bytes:
@@ -277,64 +281,63 @@ def _not_json(data: bytes, message: str) -> tuple[str, str]:
 
 
 def _columns(outcomes: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return a record's runs as columns, by task key and run; equal keys stay in the order of the file."""
-    order = sorted(range(len(outcomes)), key=lambda index: outcomes[index]["task_key"])
+    """Return a record's runs as columns, by task key and run; equal keys stay in the order of the file.
+
+    The columns of `_TASK` and ``task_index`` hold one value a task, the others one a run; the schema sees to
+    it that a task has three runs.
+    """
+    order = sorted(range(len(outcomes)), key=[task["task_key"] for task in outcomes].__getitem__)
     tasks = [outcomes[index] for index in order]
-    runs: list[dict[str, Any]] = []
-    run_index: list[int] = []
-    for task in tasks:
-        places = sorted(range(3), key=[run["run"] for run in task["runs"]].__getitem__)
-        runs += [task["runs"][place] for place in places]
-        run_index += places
-    columns: dict[str, list[Any]] = {
-        field: [value for task in tasks for value in (task[field],) * 3]
-        for field in ("task_key", "task_version", "subset")
-    }
-    columns |= {
-        field: list(values)
-        for field, values in zip(_REQUIRED, zip(*map(itemgetter(*_REQUIRED), runs), strict=True), strict=True)
-    }
+    runs = list(chain.from_iterable(map(itemgetter("runs"), tasks)))
+    run_index = [0, 1, 2] * len(tasks)
+    numbers = list(map(itemgetter("run"), runs))
+    if numbers != [1, 2, 3] * len(tasks):
+        places = sorted(range(len(runs)), key=lambda place: (place // 3, numbers[place]))
+        runs = [runs[place] for place in places]
+        run_index = [place % 3 for place in places]
+    columns = {field: list(map(itemgetter(field), tasks)) for field in _TASK}
+    columns |= {field: list(map(itemgetter(field), runs)) for field in _RUN}
     columns |= {field: [run.get(field) for run in runs] for field in _COUNTS + _MEASURES}
-    columns["task_index"] = [index for index in order for _ in range(3)]
-    columns["run_index"] = run_index
-    return columns
+    return columns | {"task_index": order, "run_index": run_index}
 
 
 def _runs(parts: Sequence[_Part]) -> pd.DataFrame:
     columns = {
         name: list(chain.from_iterable(part.columns[name] for part in parts)) for name in parts[0].columns
     }
-    ids = np.array([part.id for part in parts], dtype=object)
+    ids = [part.id for part in parts]
     errors = columns["error"]
     return pd.DataFrame(
         {
-            "id": _objects(ids.repeat([len(part.columns["run"]) for part in parts])),
-            **{name: _objects(columns[name]) for name in ("task_key", "task_version", "subset")},
+            "id": _objects(ids, [len(part.columns["run"]) for part in parts]),
+            **{name: _objects(columns[name], 3) for name in _TASK},
             "run": _integers(columns["run"]),
             "passed": np.array(columns["pass"], dtype=bool),
             "checkpoints_passed": _integers(columns["checkpoints_passed"]),
             "checkpoints_total": _integers(columns["checkpoints_total"]),
-            "s": np.array(columns["s"], dtype=np.float64),
-            "veto_categories": _objects([tuple(categories) for categories in columns["veto_categories"]]),
+            "s": _floats(columns["s"]),
+            "veto_categories": _objects(list(map(tuple, columns["veto_categories"]))),
             "error_attribution": _objects([error and error["attribution"] for error in errors]),
             "error_kind": _objects([error and error["kind"] for error in errors]),
             **{name: _masked(columns[name], _integers, pd.arrays.IntegerArray) for name in _COUNTS},
             **{name: _masked(columns[name], _floats, pd.arrays.FloatingArray) for name in _MEASURES},
-            "task_index": _integers(columns["task_index"]),
+            "task_index": _integers(columns["task_index"]).repeat(3),
             "run_index": _integers(columns["run_index"]),
         }
     )
 
 
-def _objects(values: Any) -> Any:
-    """Return a column of Python objects, in which None stays None."""
-    return pd.Series(values, dtype=object)
+def _objects(values: list[Any], repeats: int | list[int] = 1) -> Any:
+    """Return a column of Python objects, in which None stays None; the fill keeps tuples whole."""
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return pd.Series(column.repeat(repeats), dtype=object)
 
 
 def _integers(values: list[Any]) -> Any:
     column = np.array(values)
     # By JSON Schema 1.0 is an integer; mixed lists become floats, which would round large integers.
-    return column if column.dtype == np.int64 else np.array([int(value) for value in values], dtype=np.int64)
+    return column if column.dtype == np.int64 else np.array(list(map(int, values)), dtype=np.int64)
 
 
 def _floats(values: list[Any]) -> Any:
@@ -342,9 +345,11 @@ def _floats(values: list[Any]) -> Any:
 
 
 def _masked(values: list[Any], of: Callable[[list[Any]], Any], array: Callable[[Any, Any], Any]) -> Any:
-    missing = [value is None for value in values]
-    filled = [0 if value is None else value for value in values] if any(missing) else values
-    return array(of(filled), np.array(missing, dtype=bool))
+    absent = values.count(None)
+    if absent:
+        filled = [0 if value is None else value for value in values]
+        return array(of(filled), np.array([value is None for value in values], dtype=bool))
+    return array(of(values), np.zeros(len(values), dtype=bool))
 
 
 def _subjects(parts: Sequence[_Part]) -> pd.DataFrame:
@@ -367,13 +372,7 @@ def _subjects(parts: Sequence[_Part]) -> pd.DataFrame:
         "file": [part.path.name for part in parts],
         "sha256": [part.sha256 for part in parts],
     }
-    flags = {"verified", "amount_applicable"}
-    return pd.DataFrame(
-        {
-            name: np.array(values, dtype=bool) if name in flags else _objects(values)
-            for name, values in columns.items()
-        }
-    )
+    return pd.DataFrame(columns, dtype=object).astype({"verified": bool, "amount_applicable": bool})
 
 
 def labels(published: Sequence[Published]) -> list[str]:
@@ -397,7 +396,7 @@ def labels(published: Sequence[Published]) -> list[str]:
     ...     "run_conditions": {"reasoning_effort": effort}} for effort in ("high", "low")])
     ['m-1 · hx-a 1.0.0 (effort high)', 'm-1 · hx-a 1.0.0 (effort low)']
     """
-    bases = [_shown(f"{row['model']} · {row['harness']} {row['harness_version']}") for row in published]
+    bases = [printable(f"{row['model']} · {row['harness']} {row['harness_version']}") for row in published]
     additions: list[list[str]] = [[] for _ in published]
 
     def written(index: int) -> str:
@@ -416,7 +415,7 @@ def labels(published: Sequence[Published]) -> list[str]:
         for index in range(len(published)):
             alike.setdefault(written(index), []).append(index)
         for group in alike.values():
-            parts = {index: _shown(step(published[index])) for index in group}
+            parts = {index: printable(step(published[index])) for index in group}
             if len(set(parts.values())) > 1:
                 for index, part in parts.items():
                     additions[index] += [part] if part else []
@@ -431,10 +430,6 @@ def _stated(name: str, value: object) -> str:
     if value is None:
         return ""
     return f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
-
-
-def _shown(text: str) -> str:
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
 def _one_board(parts: Sequence[_Part]) -> None:
@@ -479,7 +474,7 @@ def _subjects_once(parts: Sequence[_Part]) -> None:
         if other is not part:
             raise InputError(
                 f"is the same subject under the same run conditions as {other.path.name}: "
-                + _shown(f"{quoted(row['model'])} in {row['harness']} {row['harness_version']}"),
+                + printable(f"{quoted(row['model'])} in {row['harness']} {row['harness_version']}"),
                 "keep one of the two, or state the run condition in which they differ",
                 file=part.path,
                 pointer="/run_conditions",
@@ -487,17 +482,17 @@ def _subjects_once(parts: Sequence[_Part]) -> None:
 
 
 def _void(records: RecordSet) -> pd.DataFrame:
-    ranked = records.subjects.loc[records.subjects["verified"], "id"]
+    ranked = set(records.subjects.loc[records.subjects["verified"], "id"])
     found: dict[tuple[str, str], tuple[str, list[str], list[str]]] = {}
-    for row_id in ranked:
-        for listed in records.published[row_id].get("voided_tasks", ()):
-            key = (listed["task_key"], listed["task_version"])
-            found.setdefault(key, (listed["attribution"], [], []))[1].append(row_id)
-    runs = records.runs
-    shown = runs[runs["error_attribution"].isin(INITIATIVE) & runs["id"].isin(ranked)]
+    for row_id in sorted(ranked):
+        for task in records.published[row_id].get("voided_tasks", ()):
+            key = (task["task_key"], task["task_version"])
+            found.setdefault(key, (task["attribution"], [], []))[1].append(row_id)
+    shown = records.runs[records.runs["error_attribution"].isin(INITIATIVE)]
     fields = ["id", "task_key", "task_version", "error_attribution"]
     for row_id, task_key, version, attribution in shown[fields].itertuples(index=False):
-        found.setdefault((task_key, version), (attribution, [], []))[2].append(row_id)
+        if row_id in ranked:
+            found.setdefault((task_key, version), (attribution, [], []))[2].append(row_id)
     rows = [
         (*key, attribution, tuple(dict.fromkeys(listed)), tuple(dict.fromkeys(by_run)))
         for key, (attribution, listed, by_run) in sorted(found.items())
@@ -507,40 +502,32 @@ def _void(records: RecordSet) -> pd.DataFrame:
     return pd.DataFrame({name: _objects(list(column)) for name, column in zip(names, columns, strict=True)})
 
 
-def task_sets(records: RecordSet) -> dict[str, frozenset[TaskVersion]]:
-    """Return each record's live tasks as (key, version, subset): those that are not void."""
-    void = set(zip(records.void["task_key"], records.void["task_version"], strict=True))
-    once = records.runs[["id", "task_key", "task_version", "subset"]].drop_duplicates()
-    sets: dict[str, set[TaskVersion]] = {row_id: set() for row_id in records.subjects["id"]}
-    for row_id, *task in once.itertuples(index=False):
-        if (task[0], task[1]) not in void:
-            sets[row_id].add((task[0], task[1], task[2]))
-    return {row_id: frozenset(tasks) for row_id, tasks in sets.items()}
-
-
-def _same_tasks(records: RecordSet) -> None:
-    ranked = records.subjects[records.subjects["verified"]].sort_values("file", kind="stable")
-    if ranked.empty:
-        return
-    sets = task_sets(records)
-    first, *others = ranked["id"]
-    for row_id in others:
-        if sets[row_id] != sets[first]:
+def _same_tasks(parts: Sequence[_Part], records: RecordSet) -> None:
+    """Hold every verified record to the tasks of the first in order of file, void versions aside."""
+    ranked = [part for part in parts if part.verified]
+    for part in ranked[1:]:
+        first = ranked[0]
+        if part.tasks == first.tasks:
+            continue
+        void = set(zip(records.void["task_key"], records.void["task_version"], strict=True))
+        here, there = (
+            {task for task in tasks if task[:2] not in void} for tasks in (part.tasks, first.tasks)
+        )
+        if here != there:
             raise InputError(
-                "does not hold the same tasks as "
-                f"{records.paths[first].name}: {task_difference(sets[row_id], sets[first])}",
-                "every record of a board holds the same tasks, versions and subsets; void ones are listed",
-                file=records.paths[row_id],
+                f"does not hold the same tasks as {first.path.name}: {task_difference(here, there)}",
+                "all records of a board hold the same tasks, versions and subsets; list void ones as voided",
+                file=part.path,
                 pointer="/run_outcomes",
             )
 
 
-def task_difference(here: frozenset[TaskVersion], there: frozenset[TaskVersion]) -> str:
+def task_difference(here: Set[TaskVersion], there: Set[TaskVersion]) -> str:
     """Return in words which tasks only one of two sets holds, the first few of each.
 
     Examples
     --------
-    >>> task_difference(frozenset({("tk-1", "1.0.0", "dev")}), frozenset())
+    >>> task_difference({("tk-1", "1.0.0", "dev")}, set())
     '1 only here (first tk-1 1.0.0 dev)'
     """
     sides = (("only here", sorted(here - there)), ("only there", sorted(there - here)))
