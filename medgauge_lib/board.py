@@ -236,26 +236,35 @@ def board(records: RecordSet, subset: str = "holdout", *, seed: int = SEED) -> B
 def _rows(records: RecordSet, taken: Outcomes, *, seed: int) -> list[Row]:
     """Figures of every row of the outcomes, without rank and letters, in ascending id."""
     subjects = records.subjects.set_index("id").loc[list(taken.rows)]
-    figures = {
-        quantity: estimate(values(taken, quantity), seed=seed)
-        for quantity in ("pass_pow_3", "pass_at_3", "task_pass_rate", "continuous_score")
-    }
-    costs = cost_per_success(taken, applicable=dict(subjects["amount_applicable"]))
-    exam_of, tally_of = exams(taken), tallies(taken)
+    applicable = {record: bool(has) for record, has in subjects["amount_applicable"].items()}
     return [
         Row(
             id=record,
             label=subject["label"],
             model=subject["model"],
             harness=f"{subject['harness']} {subject['harness_version']}",
-            **{quantity: estimates[k] for quantity, estimates in figures.items()},
-            cost_per_success=costs[k],
-            currency=subject["currency"] if subject["amount_applicable"] else None,
-            price_table=subject["price_table_version"] if subject["amount_applicable"] else None,
-            exam=exam_of[k],
-            tallies=tally_of[k],
+            pass_pow_3=all_passed,
+            pass_at_3=any_passed,
+            task_pass_rate=rate,
+            continuous_score=score,
+            cost_per_success=cost,
+            currency=subject["currency"] if applicable[record] else None,
+            price_table=subject["price_table_version"] if applicable[record] else None,
+            exam=exam,
+            tallies=tally,
         )
-        for k, (record, subject) in enumerate(subjects.to_dict("index").items())
+        for record, subject, all_passed, any_passed, rate, score, cost, exam, tally in zip(
+            taken.rows,
+            subjects.to_dict("records"),
+            estimate(values(taken, "pass_pow_3"), seed=seed),
+            estimate(values(taken, "pass_at_3"), seed=seed),
+            estimate(values(taken, "task_pass_rate"), seed=seed),
+            estimate(values(taken, "continuous_score"), seed=seed),
+            cost_per_success(taken, applicable=applicable),
+            exams(taken),
+            tallies(taken),
+            strict=True,
+        )
     ]
 
 
@@ -300,15 +309,22 @@ def _by_cost(placed: Sequence[Row]) -> tuple[list[Row], tuple[str, ...]]:
                 + ", which cannot be compared."
             )
         else:
-            cheapest = sorted((rows[k] for k in places), key=lambda row: row.cost_per_success)
+            cheapest = sorted((rows[k] for k in places), key=_cost)
             for k, row in zip(places, cheapest, strict=True):
                 rows[k] = row
         ordered.extend(rows)
     return ordered, tuple(notes)
 
 
+def _cost(row: Row) -> Fraction:
+    if isinstance(row.cost_per_success, Absent):
+        raise ValueError(f"{row.id} has no cost per success: {row.cost_per_success}")
+    return row.cost_per_success
+
+
 def _line(row: Row) -> dict[str, Any]:
     """A row as one line of a table."""
+    cost = row.cost_per_success
     line: dict[str, Any] = {
         "rank": row.rank,
         "id": row.id,
@@ -323,7 +339,7 @@ def _line(row: Row) -> dict[str, Any]:
         line[f"{quantity}_high"] = figure.interval.high if figure.interval else None
     return line | {
         "instability": float(row.instability),
-        "cost_per_success": float(row.cost_per_success) if row.cost_per_success else None,
+        "cost_per_success": None if isinstance(cost, Absent) else float(cost),
         "currency": row.currency,
         "error_rate": float(row.tallies.error_rate),
         "veto_rate": float(row.tallies.veto_rate),

@@ -309,7 +309,9 @@ def cost_per_success(outcomes: Outcomes, *, applicable: Mapping[str, bool]) -> t
         In the row's currency. Absent without amounts, with an amount missing, or without any success.
     """
     amounts = (
-        outcomes.runs["amount"].to_numpy(dtype=object).reshape(outcomes.n_tasks, outcomes.n_rows, N_RUNS)
+        outcomes.runs["amount"]
+        .to_numpy(dtype=object, na_value=None)
+        .reshape(outcomes.n_tasks, outcomes.n_rows, N_RUNS)
     )
     return tuple(
         _mean_cost(amounts[:, r], outcomes.passes[:, r]) if applicable[row] else AMOUNT_NOT_APPLICABLE
@@ -318,7 +320,7 @@ def cost_per_success(outcomes: Outcomes, *, applicable: Mapping[str, bool]) -> t
 
 
 def _mean_cost(amounts: npt.NDArray[Any], passes: npt.NDArray[np.int64]) -> Fraction | Absent:
-    missing = sum(amount is None or amount != amount for amount in amounts.ravel())
+    missing = sum(amount is None for amount in amounts.ravel())
     if missing:
         return Absent(f"amount missing on {missing} of {amounts.size} runs")
     n_with_success = int((passes > 0).sum())

@@ -19,6 +19,8 @@ from string import ascii_lowercase
 
 import networkx as nx
 
+from medgauge_lib.errors import InputError
+
 MAX_GROUPS = 10_000
 """Groups beyond which no display is made; the number of maximal cliques can grow as 3^(rows / 3)."""
 
@@ -41,7 +43,7 @@ def groups(ranked: Sequence[str], differing: Collection[frozenset[str]]) -> tupl
 
     Raises
     ------
-    ValueError
+    InputError
         If there are more than 10,000 groups.
 
     Examples
@@ -56,7 +58,7 @@ def groups(ranked: Sequence[str], differing: Collection[frozenset[str]]) -> tupl
     graph.add_edges_from(pair for pair in combinations(ranked, 2) if frozenset(pair) not in apart)
     cliques = list(islice(nx.find_cliques(graph), MAX_GROUPS + 1))
     if len(cliques) > MAX_GROUPS:
-        raise ValueError(f"more than {MAX_GROUPS} groups; compare fewer rows at once")
+        raise InputError(f"the comparison makes more than {MAX_GROUPS} groups", "compare fewer rows at once")
     ordered = sorted(sorted(place[row] for row in clique) for clique in cliques)
     found = tuple(tuple(ranked[k] for k in clique) for clique in ordered)
     _verify(ranked, apart, found)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 LEVEL = 0.95
 """Confidence level of every two-sided interval and every one-sided bound of methodology 0.1.0."""
@@ -20,6 +21,8 @@ ALPHA = 0.05
 class Absent:
     """A figure that does not exist, and why; it is false in a condition.
 
+    Numbers that can be 0 are told apart with `isinstance`, since 0 is false too.
+
     Examples
     --------
     >>> cost = Absent("no amount recorded")
@@ -29,7 +32,7 @@ class Absent:
 
     reason: str
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[False]:
         return False
 
     def __str__(self) -> str:
