@@ -236,7 +236,7 @@ def board(records: RecordSet, subset: str = "holdout", *, seed: int = SEED) -> B
 def _rows(records: RecordSet, taken: Outcomes, *, seed: int) -> list[Row]:
     """Figures of every row of the outcomes, without rank and letters, in ascending id."""
     subjects = records.subjects.set_index("id").loc[list(taken.rows)]
-    applicable = {record: bool(has) for record, has in subjects["amount_applicable"].items()}
+    applicable = dict(zip(taken.rows, map(bool, subjects["amount_applicable"]), strict=True))
     return [
         Row(
             id=record,

@@ -308,11 +308,9 @@ def cost_per_success(outcomes: Outcomes, *, applicable: Mapping[str, bool]) -> t
     tuple of Fraction or Absent, length n_rows
         In the row's currency. Absent without amounts, with an amount missing, or without any success.
     """
-    amounts = (
-        outcomes.runs["amount"]
-        .to_numpy(dtype=object, na_value=None)
-        .reshape(outcomes.n_tasks, outcomes.n_rows, N_RUNS)
-    )
+    column = outcomes.runs["amount"]
+    amounts = column.astype(object).where(column.notna(), None).to_numpy()
+    amounts = amounts.reshape(outcomes.n_tasks, outcomes.n_rows, N_RUNS)
     return tuple(
         _mean_cost(amounts[:, r], outcomes.passes[:, r]) if applicable[row] else AMOUNT_NOT_APPLICABLE
         for r, row in enumerate(outcomes.rows)
