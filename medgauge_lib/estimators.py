@@ -309,8 +309,8 @@ def cost_per_success(outcomes: Outcomes, *, applicable: Mapping[str, bool]) -> t
         In the row's currency. Absent without amounts, with an amount missing, or without any success.
     """
     column = outcomes.runs["amount"]
-    amounts = column.astype(object).where(column.notna(), None).to_numpy()
-    amounts = amounts.reshape(outcomes.n_tasks, outcomes.n_rows, N_RUNS)
+    flat = column.astype(object).where(column.notna(), None).to_numpy()
+    amounts = flat.reshape(outcomes.n_tasks, outcomes.n_rows, N_RUNS)
     return tuple(
         _mean_cost(amounts[:, r], outcomes.passes[:, r]) if applicable[row] else AMOUNT_NOT_APPLICABLE
         for r, row in enumerate(outcomes.rows)
