@@ -10,8 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple, cast
@@ -21,6 +20,7 @@ import jsonschema_rs
 LARGEST = 2**63 - 1
 LARGEST_SEED = 2**64 - 1
 _SHOWN = 60
+_NAMED = 4
 _TYPES = {
     "object": "an object",
     "array": "an array",
@@ -73,9 +73,9 @@ def fault(document: object) -> Fault | None:
 
     Examples
     --------
-    >>> found = fault([])
-    >>> found.wrong, found.remedy
-    ('an array is not an object', 'should be an object')
+    >>> found = fault({"modle": "m-1"})
+    >>> found.pointer, found.wrong, found.remedy
+    ('/modle', 'unknown field', "did you mean 'model'?")
     """
     if _validator().is_valid(document):
         return None
@@ -110,7 +110,7 @@ def quoted(value: object) -> str:
     if isinstance(value, list | tuple):
         return "an array"
     if isinstance(value, float) and not math.isfinite(value):
-        return "a number too large for 64-bit floating point"
+        return "a number beyond 64-bit floating point"
     if isinstance(value, str):
         # Cut before repr, so that a long text costs no more than a short one.
         return repr(value) if len(value) <= _SHOWN else repr(value[:_SHOWN])[:-1] + "…'"
@@ -134,7 +134,12 @@ def _escaped(sign: str) -> str:
 
 @cache
 def _validator() -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(_fitting(schema()), validate_formats=True)
+    return jsonschema_rs.Draft202012Validator(_fitting_schema(), validate_formats=True)
+
+
+@cache
+def _fitting_schema() -> Any:
+    return _fitting(schema())
 
 
 def _fitting(part: Any, name: str = "") -> Any:
@@ -153,28 +158,26 @@ def _fitting(part: Any, name: str = "") -> Any:
     return fitting
 
 
-def _rank(error: jsonschema_rs.ValidationError) -> tuple[int, list[str], str]:
-    kind = error.kind.name
-    if "allOf" in error.schema_path:
-        rank = 3
-    else:
-        rank = {"additionalProperties": 0, "propertyNames": 0, "required": 2}.get(kind, 1)
+def _rank(error: jsonschema_rs.ValidationError) -> tuple[int, list[str]]:
+    conditional = "allOf" in error.schema_path
+    rank = {"additionalProperties": 0, "propertyNames": 0, "required": 2}.get(error.kind.name, 1)
     # Array positions are padded so that they sort as numbers.
-    return rank, [f"{step:09d}" if isinstance(step, int) else step for step in error.instance_path], ""
+    path = [f"{step:09d}" if isinstance(step, int) else step for step in error.instance_path]
+    return 3 if conditional else rank, path
 
 
 def _in_words(error: jsonschema_rs.ValidationError, document: object) -> tuple[Sequence[str | int], str, str]:
     """Return where, what is wrong and what would be right."""
     path = list(error.instance_path)
     value = _at(document, path)
-    rule = _at(_fitting(schema()), list(error.schema_path)[:-1])
-    kind = error.kind.name
+    rule = _at(_fitting_schema(), list(error.schema_path)[:-1])
+    kind, details = error.kind.name, error.kind.as_dict()
     if kind == "additionalProperties":
-        name = error.kind.unexpected[0]
+        name = details["unexpected"][0]
         return [*path, name], "unknown field", _near(name, rule["properties"], "remove it; known are")
     if kind == "propertyNames":
-        options = error.kind.error.kind.options
-        name = next(key for key in cast(Mapping[str, Any], value) if key not in options)
+        options = details["error"].kind.as_dict()["options"]
+        name = next(key for key in value if key not in options)
         return [*path, name], "unknown name", _near(name, options, "should be one of")
     if kind == "oneOf":
         inner = _telling(error)
@@ -186,7 +189,9 @@ def _in_words(error: jsonschema_rs.ValidationError, document: object) -> tuple[S
         return path, *_AMOUNT_NOT_APPLICABLE
     if kind == "enum":
         return path, f"{quoted(value)} is not known", _near(value, rule["enum"], "should be one of")
-    return path, _WRONG.get(kind, _is_not)(value, rule), f"should be {_expected(rule)}"
+    beyond = isinstance(value, float) and not math.isfinite(value)
+    wrong = _WRONG.get("maximum" if beyond else kind, "{value} is not allowed")
+    return path, wrong.format(value=quoted(value), n=_length(value)), f"should be {_expected(rule)}"
 
 
 _AMOUNT_NOT_APPLICABLE = (
@@ -196,51 +201,48 @@ _AMOUNT_NOT_APPLICABLE = (
 
 
 def _missing(error: jsonschema_rs.ValidationError, rule: Mapping[str, Any]) -> tuple[str, str]:
-    name = error.kind.property
+    name = error.kind.as_dict()["property"]
     if "then" not in error.schema_path:
-        field = rule.get("properties", {}).get(name, {})
-        return f"the field {name!r} is missing", f"add it; it should be {_expected(field)}"
+        return f"the field {name!r} is missing", f"add it; it should be {_expected(rule['properties'][name])}"
     condition = "amount_applicable" if "cost" in error.schema_path else "verified_by_site"
     return (
         f"the field {name!r} is missing, which {condition}: true demands",
-        f"add {' and '.join(rule['required'])}, or set {condition} to false",
+        f"add {', '.join(rule['required'])}, or set {condition} to false",
     )
 
 
 def _telling(error: jsonschema_rs.ValidationError) -> jsonschema_rs.ValidationError | None:
     """Return the fault of the alternative that was meant: the one whose type the value has."""
-    for alternative in error.kind.context:
-        first = min(alternative, key=_rank)
+    alternatives: list[list[jsonschema_rs.ValidationError]] = error.kind.as_dict()["context"]
+    for alternative in alternatives:
+        first = sorted(alternative, key=_rank)[0]
         if len(first.instance_path) > len(error.instance_path) or first.kind.name not in ("type", "const"):
             return first
     return None
 
 
-def _is_not(value: object, rule: Mapping[str, Any]) -> str:
-    return f"{quoted(value)} is not {_expected({'type': rule['type']}) if 'type' in rule else 'allowed'}"
-
-
-def _too_many_or_few(value: object, rule: Mapping[str, Any]) -> str:
-    return f"has {len(cast(Sequence[Any], value))} entries"
-
-
-_WRONG: dict[str, Callable[[Any, Mapping[str, Any]], str]] = {
-    "pattern": lambda value, rule: f"{quoted(value)} does not have the right form",
-    "format": lambda value, rule: f"{quoted(value)} is not {_FORMATS[rule['format']].split(' such')[0]}",
-    "maximum": lambda value, rule: f"{quoted(value)} is too large",
-    "minimum": lambda value, rule: f"{quoted(value)} is too small",
-    "minLength": lambda value, rule: "the text is empty",
-    "minItems": _too_many_or_few,
-    "maxItems": _too_many_or_few,
-    "minProperties": _too_many_or_few,
-    "uniqueItems": lambda value, rule: "an entry occurs twice",
+_WRONG = {
+    "type": "{value} has the wrong type",
+    "pattern": "{value} does not have the right form",
+    "format": "{value} does not exist or does not have the right form",
+    "maximum": "{value} is too large",
+    "minimum": "{value} is too small",
+    "minLength": "the text is empty",
+    "minItems": "has {n} entries",
+    "maxItems": "has {n} entries",
+    "minProperties": "has {n} entries",
+    "uniqueItems": "an entry occurs twice",
 }
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, Sized) else 0
 
 
 def _expected(rule: Mapping[str, Any]) -> str:
     """Return in words what a part of the schema asks for."""
     if "$ref" in rule:
-        return _expected(_at(schema(), rule["$ref"].split("/")[1:]))
+        return _expected(_at(_fitting_schema(), rule["$ref"].split("/")[1:]))
     if "const" in rule:
         return quoted(rule["const"])
     if "enum" in rule:
@@ -255,20 +257,21 @@ def _expected(rule: Mapping[str, Any]) -> str:
 
 
 def _bounds(rule: Mapping[str, Any]) -> str:
-    low, high = rule.get("minimum"), rule.get("maximum")
-    if low is not None and high is not None:
-        return f" from {low} to {high}"
-    if low is not None:
-        return f" of at least {low}"
+    if rule["type"] in ("integer", "number"):
+        return f" from {rule['minimum']} to {rule['maximum']}"
     if "minItems" in rule:
         exactly = rule.get("maxItems") == rule["minItems"]
-        return f" of {'' if exactly else 'at least '}{rule['minItems']} entries"
+        entries = "entry" if rule["minItems"] == 1 else "entries"
+        return f" of {'exactly' if exactly else 'at least'} {rule['minItems']} {entries}"
     if rule.get("uniqueItems"):
         return " in which no entry occurs twice"
     if "minLength" in rule:
         return " that is not empty"
     if "minProperties" in rule:
         return " with at least one of " + ", ".join(rule["properties"])
+    if "required" in rule:
+        rest = ", …" if len(rule["required"]) > _NAMED else ""
+        return " with " + ", ".join(rule["required"][:_NAMED]) + rest
     return ""
 
 
