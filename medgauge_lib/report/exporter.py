@@ -1,0 +1,296 @@
+"""The nbconvert exporter: an executed notebook becomes one page that needs nothing from a network.
+
+Use it through ``medgauge report``, or alone with ``jupyter nbconvert --to medgauge NOTEBOOK``.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import nbformat
+from markupsafe import Markup
+from nbconvert.exporters.exporter import Exporter
+from traitlets import List
+
+from medgauge_lib.errors import InputError
+from medgauge_lib.report import assets
+from medgauge_lib.report.figures import PageFigure, is_figure, page_figure
+from medgauge_lib.report.markup import Headings, csp_hash, data_uri, first_heading, markdown, sanitized
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+TEXT_ON_PAGE = 20_000
+"""How many characters of one printed output a page shows; the notebook holds them all."""
+
+
+@dataclass(frozen=True)
+class PageContext:
+    """Where a page stands in its report.
+
+    Attributes
+    ----------
+    title, benchmark, version, subset : str
+        Heading of every page.
+    pages : tuple of (str, str)
+        Label and address of each page of the report, in order.
+    current : str
+        Address of this page.
+    home : str
+        Address of the list of all reports; "" where there is none.
+    command : str
+        What makes this page anew; "" where it is not known.
+    facts : tuple of (str, str)
+        What the footer says: name and value.
+    links : tuple of (str, str)
+        Files the footer links to: label and address.
+    """
+
+    title: str
+    benchmark: str = ""
+    version: str = ""
+    subset: str = ""
+    pages: tuple[tuple[str, str], ...] = ()
+    current: str = ""
+    home: str = ""
+    command: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Block:
+    """One piece of a page: its kind is the name of the macro that shows it."""
+
+    kind: str
+    markup: Markup | None = None
+    text: str = ""
+    label: str = ""
+    figure: PageFigure | None = None
+
+
+@dataclass
+class _Page:
+    """The pieces of a page while it is read from a notebook."""
+
+    headings: Headings
+    blocks: list[Block] = field(default_factory=list)
+    figures: dict[str, PageFigure] = field(default_factory=dict)
+
+
+class PageExporter(Exporter):
+    """Turns an executed notebook into a page.
+
+    ``resources["medgauge"]`` may hold a `PageContext`. Beside the page, ``resources["outputs"]`` holds every
+    file the page needs or links to, by its path relative to the page.
+    """
+
+    output_mimetype = "text/html"
+    export_from_notebook = "medgauge page"
+    default_preprocessors: Any = List([])
+
+    def _file_extension_default(self) -> str:
+        return ".html"
+
+    def from_notebook_node(  # type: ignore[override]
+        self, nb: nbformat.NotebookNode, resources: Any = None, **kw: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Convert one notebook.
+
+        Parameters
+        ----------
+        nb : NotebookNode
+            Of format 4, executed.
+        resources : mapping, optional
+            As nbconvert makes them.
+        **kw
+            Ignored, as by every exporter.
+
+        Returns
+        -------
+        html : str
+            The page.
+        resources : dict
+            With the page's files in ``outputs``.
+
+        Raises
+        ------
+        InputError
+            For two figures of one id, or a figure that cannot be drawn.
+        """
+        notebook, resources = super().from_notebook_node(nb, resources, **kw)
+        name = str(resources.get("metadata", {}).get("name") or "notebook")
+        context = resources.get("medgauge") or PageContext(title=page_label(name))
+        heading = first_heading(notebook)
+        titled = heading is not None and heading[0] == 1
+        page = _Page(Headings(first_is_title=titled))
+        for cell in notebook.cells:
+            _read_cell(page, cell, hide_defaults=_is_parameterized(notebook))
+        html, files = _rendered(page, context, heading[1] if heading and titled else page_label(name), titled)
+        resources["outputs"] = {**resources.get("outputs", {}), **files}
+        return html, resources
+
+
+def page_label(name: str) -> str:
+    """Give the words for a page from the name of its notebook.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``failure_attribution``.
+
+    Returns
+    -------
+    str
+        Such as ``Failure attribution``.
+
+    Examples
+    --------
+    >>> page_label("failure_attribution")
+    'Failure attribution'
+    """
+    words = name.replace("_", " ").replace("-", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def _is_parameterized(notebook: nbformat.NotebookNode) -> bool:
+    """Tell whether a run put parameters in; the defaults then say nothing about the page."""
+    return any("injected-parameters" in cell.metadata.get("tags", []) for cell in notebook.cells)
+
+
+def _read_cell(page: _Page, cell: nbformat.NotebookNode, *, hide_defaults: bool) -> None:
+    """Append the pieces of one cell to the page."""
+    tags = cell.metadata.get("tags", [])
+    if not cell.source.strip() and not cell.get("outputs"):
+        return
+    if cell.cell_type == "markdown":
+        rendered = markdown(cell.source, page.headings, escape=False, attachments=cell.get("attachments"))
+        page.blocks.append(Block("markup", markup=rendered))
+    elif cell.cell_type == "raw":
+        page.blocks.append(Block("printed", text=_printable(cell.source)))
+    elif not (hide_defaults and "parameters" in tags):
+        for output in cell.outputs:
+            page.blocks.extend(_read_output(page, output))
+        label = "Parameters of this run" if "injected-parameters" in tags else "Code"
+        page.blocks.append(Block("code", text=_printable(cell.source), label=label))
+
+
+def _read_output(page: _Page, output: nbformat.NotebookNode) -> Iterator[Block]:
+    """Turn one output into pieces of the page, the richest form of it first."""
+    if output.output_type == "stream":
+        yield Block("printed", text=_printable(output.text))
+        return
+    if output.output_type == "error":
+        yield Block("printed", text=_printable(f"{output.ename}: {output.evalue}"), label="error")
+        return
+    data = output.data
+    if is_figure(data):
+        number = len(page.figures) + 1
+        figure = page_figure(data, number=number, level=page.headings.below())
+        if figure.id in page.figures:
+            raise InputError(f"two figures are called {figure.id}", "give each figure its own id")
+        page.figures[figure.id] = figure
+        yield Block("figure", figure=figure)
+    elif "text/html" in data:
+        yield Block("markup", markup=sanitized(data["text/html"]), label="scroll")
+    elif "text/markdown" in data:
+        yield Block("markup", markup=markdown(data["text/markdown"], page.headings, escape=True))
+    elif image := _image(data):
+        yield Block("image", text=image, label=_printable(str(data.get("text/plain", "Image"))))
+    elif "text/plain" in data or "text/latex" in data:
+        yield Block("printed", text=_printable(data.get("text/plain") or data["text/latex"]))
+
+
+def _image(data: Any) -> str:
+    """Give the source of an output that is an image, "" where it is none."""
+    if "image/svg+xml" in data:
+        return data_uri(str(data["image/svg+xml"]).encode(), "image/svg+xml")
+    for kind in ("image/png", "image/jpeg"):
+        if kind in data:
+            return f"data:{kind};base64," + re.sub(r"[^A-Za-z0-9+/=]", "", str(data[kind]))
+    return ""
+
+
+def _printable(text: str) -> str:
+    """Take colours and control characters out of printed text, and cut it to what a page shows."""
+    plain = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _ANSI.sub("", text))
+    if len(plain) > TEXT_ON_PAGE:
+        plain = plain[:TEXT_ON_PAGE] + f"\n… {len(plain) - TEXT_ON_PAGE} more characters in the notebook"
+    return plain
+
+
+@functools.cache
+def _environment() -> Any:
+    """Make the template environment: everything is escaped, a missing name is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("medgauge_lib.report", "template"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def render(template: str, **values: Any) -> str:
+    """Render a template of this room.
+
+    Parameters
+    ----------
+    template : str
+        Its file name.
+    **values
+        What it shows; text is escaped.
+
+    Returns
+    -------
+    str
+        The document.
+    """
+    return str(_environment().get_template(template).render(**values))
+
+
+def style_sheet(figures: tuple[PageFigure, ...] = ()) -> str:
+    """Give the style sheet of one page: the common one, and the width of each chart.
+
+    Parameters
+    ----------
+    figures : tuple of PageFigure
+        The figures of the page.
+
+    Returns
+    -------
+    str
+        CSS, to stand in a style element.
+    """
+    widths = (f"#{figure.id} .chart{{--natural:{figure.width}px}}\n" for figure in figures if figure.width)
+    return assets.template_text("page.css") + "".join(widths)
+
+
+def _rendered(page: _Page, context: PageContext, title: str, titled: bool) -> tuple[str, dict[str, bytes]]:
+    """Render the page, and collect the files it needs or links to."""
+    figures = tuple(page.figures.values())
+    files = {path: content for figure in figures for path, content in figure.files.items()}
+    bundle = ""
+    if any(figure.spec for figure in figures):
+        bundle, content = assets.vega_bundle()
+        files[bundle] = content
+    css, script = style_sheet(figures), assets.template_text("page.js")
+    html = render(
+        "page.html.j2",
+        blocks=page.blocks,
+        context=context,
+        title=title,
+        titled=titled,
+        bundle=bundle,
+        css=Markup(css),
+        script=Markup(script),
+        css_hash=Markup(csp_hash(css)),
+        script_hash=Markup(csp_hash(script)),
+    )
+    return html, files

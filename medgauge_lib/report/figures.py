@@ -1,0 +1,215 @@
+"""Figures of a page: what an output says of itself, its drawing, its data, and the files it leaves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from markupsafe import Markup
+
+from medgauge_lib.errors import InputError
+from medgauge_lib.report.markup import data_uri, numbered_svg, sanitized, script_json
+
+FIGURE = "application/vnd.medgauge.figure+json"
+TABLE = "application/vnd.medgauge.table+json"
+VEGA_LITE = re.compile(r"application/vnd\.vegalite\.v[56]\+json")
+
+ROWS_ON_PAGE = 500
+"""How many rows of a figure's data a page shows; the CSV file holds them all."""
+
+SVG_ON_PAGE = 100_000
+"""The largest drawing, in bytes, that a page carries as SVG; above it the page carries a PNG."""
+
+_ID = re.compile(r"[a-z][a-z0-9_-]*")
+_PROVENANCE = {
+    "recomputed": "Recomputed from the runs",
+    "as published": "As published in the records",
+    "mixed": "Partly recomputed from the runs, partly as published",
+}
+
+
+@dataclass(frozen=True)
+class PageFigure:
+    """One figure as the template needs it.
+
+    Attributes
+    ----------
+    id, title, caption, alt, provenance : str
+        What the figure says of itself; `provenance` in words for readers.
+    level : int
+        Level of its heading.
+    columns, rows : tuple
+        Its data as text and numbers, the first `ROWS_ON_PAGE` rows of them.
+    n_rows : int
+        How many rows the data has.
+    html : Markup or None
+        Its table where it is one.
+    spec : Markup or None
+        Its Vega-Lite spec as JSON where it is a chart.
+    image : str
+        Source of its still image where it is a chart.
+    width, height : int
+        Size of the drawing in pixels; 0 where it is a table.
+    files : mapping
+        What it leaves beside the page: path and content.
+    """
+
+    id: str
+    title: str
+    caption: str
+    alt: str
+    provenance: str
+    level: int
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    n_rows: int = 0
+    html: Markup | None = None
+    spec: Markup | None = None
+    image: str = ""
+    width: int = 0
+    height: int = 0
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def is_figure(data: Mapping[str, Any]) -> bool:
+    """Tell whether an output is a figure: it says so, or it is a Vega-Lite chart."""
+    return FIGURE in data or _spec(data) is not None
+
+
+def page_figure(data: Mapping[str, Any], *, number: int, level: int) -> PageFigure:
+    """Make a figure from the data of one output.
+
+    Parameters
+    ----------
+    data : mapping
+        Media type to content.
+    number : int
+        Its number on the page, from 1; names a chart that does not name itself.
+    level : int
+        Level of its heading.
+
+    Returns
+    -------
+    PageFigure
+        With its files.
+
+    Raises
+    ------
+    InputError
+        For an id that is no word, or a chart that cannot be drawn without the network.
+    """
+    spec = _spec(data)
+    about = _about(data, spec, number)
+    if not _ID.fullmatch(about["id"]):
+        raise InputError(
+            f"figure id {about['id']!a} is no word of a-z, 0-9, _ and -",
+            'call it something like "forest"',
+        )
+    table = data.get(TABLE) or {"columns": [], "rows": []}
+    columns, rows = tuple(map(str, table["columns"])), table["rows"]
+    figure = PageFigure(
+        id=about["id"],
+        title=about["title"],
+        caption=about["caption"],
+        alt=about["alt"],
+        provenance=about["provenance"],
+        level=level,
+        columns=columns,
+        rows=tuple(tuple(_cell(value) for value in row) for row in rows[:ROWS_ON_PAGE]),
+        n_rows=len(rows),
+        files={f"figures/{about['id']}.csv": _csv(columns, rows)} if columns else {},
+    )
+    if spec is None:
+        return replace(figure, html=sanitized(str(data.get("text/html", ""))))
+    return _chart(figure, spec, data)
+
+
+def _chart(figure: PageFigure, spec: dict[str, Any], data: Mapping[str, Any]) -> PageFigure:
+    """Add spec, drawing and still image to a figure."""
+    svg, width, height = _drawing(spec, figure.id)
+    text = json.dumps(spec, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return replace(
+        figure,
+        spec=script_json(spec),
+        image=_image(spec, svg, data),
+        width=width,
+        height=height,
+        files={
+            **figure.files,
+            f"figures/{figure.id}.vl.json": text.encode(),
+            f"figures/{figure.id}.svg": svg,
+        },
+    )
+
+
+def _spec(data: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Give the Vega-Lite spec of an output, or None."""
+    return next((spec for kind, spec in sorted(data.items()) if VEGA_LITE.fullmatch(kind)), None)
+
+
+def _about(data: Mapping[str, Any], spec: Mapping[str, Any] | None, number: int) -> dict[str, str]:
+    """Give what a figure says of itself; a chart that says nothing is named by its number."""
+    told = data.get(FIGURE, {})
+    title = (spec or {}).get("title")
+    if isinstance(title, dict):
+        title = title.get("text")
+    name = str(told.get("title") or (title if isinstance(title, str) else "") or f"Figure {number}")
+    alt = str(told.get("alt") or (spec or {}).get("description") or name)
+    provenance = str(told.get("provenance", ""))
+    return {
+        "id": str(told.get("id") or f"figure-{number}"),
+        "title": name,
+        "caption": str(told.get("caption", "")),
+        "alt": alt,
+        "provenance": _PROVENANCE.get(provenance, provenance),
+    }
+
+
+def _cell(value: Any) -> Any:
+    """Show one value of a figure's data; what is absent is an empty cell."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, int | float) else str(value)
+
+
+def _csv(columns: tuple[str, ...], rows: list[list[Any]]) -> bytes:
+    """Write a table as CSV (RFC 4180, with line feeds): exact values, absent ones empty."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(["" if value is None else value for value in row] for row in rows)
+    return stream.getvalue().encode()
+
+
+def _drawing(spec: dict[str, Any], figure: str) -> tuple[bytes, int, int]:
+    """Draw a chart as SVG without the network; gives its size in pixels besides."""
+    import vl_convert
+
+    try:
+        svg = numbered_svg(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]), figure)
+    except ValueError as error:
+        reason = next(iter(str(error).splitlines()), "")[:200]
+        raise InputError(
+            f"figure {figure} cannot be drawn: {reason}", "keep its data in the notebook; nothing is loaded"
+        ) from None
+    size = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', svg)
+    width, height = (round(float(part)) for part in size.groups()) if size else (0, 0)
+    return svg.encode(), width, height
+
+
+def _image(spec: dict[str, Any], svg: bytes, data: Mapping[str, Any]) -> str:
+    """Give the still image a page shows before and without its script."""
+    if len(svg) < SVG_ON_PAGE:
+        return data_uri(svg, "image/svg+xml")
+    if "image/png" in data:
+        return "data:image/png;base64," + re.sub(r"[^A-Za-z0-9+/=]", "", str(data["image/png"]))
+    import vl_convert
+
+    return data_uri(vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[]), "image/png")

@@ -1,0 +1,297 @@
+"""The one place where text that came from elsewhere becomes markup.
+
+Every string of a record, a notebook or an output is untrusted. Markdown and HTML pass the allow-list of
+``template/allowed.json``; a chart's drawing becomes the source of an image, where nothing in it can run; JSON
+is escaped for a script element. Everything else is escaped by the template.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+from markupsafe import Markup
+
+from medgauge_lib.report.assets import template_text
+
+if TYPE_CHECKING:
+    from bleach.sanitizer import Cleaner  # type: ignore[import-untyped]
+
+_IMAGE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
+_UNSEEN = re.compile(r"<(style|script)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_DEFINITION = re.compile(r'<(clipPath|linearGradient|radialGradient) id="([^"]+)"')
+
+
+def _allowed(tag: str, name: str, value: str) -> bool:
+    """Tell whether an attribute may stay; the scheme of a link is checked besides."""
+    if name == "href":
+        return tag == "a" and not value.lower().startswith("data:")
+    if tag == "img" and name in ("src", "alt"):
+        return name == "alt" or _IMAGE.fullmatch(value) is not None
+    return name in _allow_list()["attributes"]
+
+
+@functools.cache
+def _allow_list() -> dict[str, frozenset[str]]:
+    """Read which elements, attributes and style properties may stay."""
+    return {kind: frozenset(names) for kind, names in json.loads(template_text("allowed.json")).items()}
+
+
+@functools.cache
+def _cleaner() -> Cleaner:
+    """Make the sanitizer once."""
+    from bleach.css_sanitizer import CSSSanitizer  # type: ignore[import-untyped]
+    from bleach.html5lib_shim import Filter  # type: ignore[import-untyped]
+    from bleach.sanitizer import Cleaner
+
+    class NoEmptyImages(Filter):  # type: ignore[misc]
+        """Shows the words of an image whose source was not allowed, and gives every other one some words."""
+
+        def __iter__(self) -> Iterator[dict[str, Any]]:
+            for token in super().__iter__():
+                if token.get("name") != "img":
+                    yield token
+                    continue
+                words = token["data"].setdefault((None, "alt"), "")
+                yield token if (None, "src") in token["data"] else {"type": "Characters", "data": words}
+
+    return Cleaner(
+        filters=(NoEmptyImages,),
+        tags=_allow_list()["elements"],
+        attributes=_allowed,
+        protocols=("http", "https", "mailto", "data"),
+        css_sanitizer=CSSSanitizer(allowed_css_properties=_allow_list()["style"], allowed_svg_properties=()),
+    )
+
+
+def sanitized(html: str) -> Markup:
+    """Keep of foreign HTML what can only be read.
+
+    Parameters
+    ----------
+    html : str
+        Any text.
+
+    Returns
+    -------
+    Markup
+        Elements, attributes, style properties and link schemes of the allow-list; style sheets and scripts
+        are left out, every other element stands there as text.
+
+    Examples
+    --------
+    >>> sanitized('<b onclick="x()">1</b><script>x()</script><form>')
+    Markup('<b>1</b>&lt;form&gt;')
+    """
+    return Markup(_cleaner().clean(_UNSEEN.sub("", html)))
+
+
+class Headings:
+    """Keeps the headings of one page in order: a single h1, and no level left out.
+
+    Parameters
+    ----------
+    first_is_title : bool
+        Whether the first heading of the notebook is the title of the page; it then stays an h1.
+    """
+
+    def __init__(self, *, first_is_title: bool) -> None:
+        self._title_to_come = first_is_title
+        self._ids: dict[str, int] = {}
+        self.level = 1
+
+    def next(self, level: int) -> int:
+        """Give the level the next heading gets on the page, from the level it was written with."""
+        if self._title_to_come:
+            self._title_to_come = False
+            return 1
+        self.level = min(max(level, 2), self.level + 1)
+        return self.level
+
+    def below(self) -> int:
+        """Give the level of a heading one below the latest."""
+        return min(self.level + 1, 6)
+
+    def anchor(self, text: str) -> str:
+        """Make an id from a heading's text, unique on the page."""
+        slug = (
+            re.sub(r"[^a-z0-9]+", "-", re.sub(r"<[^>]*>|&[a-z0-9#]+;", "", text.lower())).strip("-")
+            or "section"
+        )
+        self._ids[slug] = self._ids.get(slug, 0) + 1
+        return f"section-{slug}" + (f"-{self._ids[slug]}" if self._ids[slug] > 1 else "")
+
+
+def markdown(text: str, headings: Headings, *, escape: bool, attachments: Any = None) -> Markup:
+    """Render markdown.
+
+    Parameters
+    ----------
+    text : str
+        Markdown; mathematics stays as it is written.
+    headings : Headings
+        The headings of the page so far.
+    escape : bool
+        Whether HTML in the text stays text; a cell's author may write some, an output may not.
+    attachments : mapping, optional
+        Images attached to the cell.
+
+    Returns
+    -------
+    Markup
+        Sanitized HTML.
+
+    Examples
+    --------
+    >>> markdown("# A *b*", Headings(first_is_title=True), escape=True)
+    Markup('<h1>A <em>b</em></h1>')
+    """
+    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+    pieces: list[tuple[int, str]] = []
+
+    class Renderer(IPythonRenderer):
+        """Gives headings the level of their place on the page."""
+
+        def heading(self, text: str, level: int, **attrs: Any) -> str:
+            placed = headings.next(level)
+            pieces.append((placed, headings.anchor(text)))
+            return f"<h{placed}>{text}</h{placed}>\n"
+
+    renderer = Renderer(escape=escape, allow_harmful_protocols=False, attachments=attachments or {})
+    html = str(sanitized(MarkdownWithMath(renderer=renderer).render(text))).strip()
+    for level, anchor in pieces:
+        if level > 1:
+            html = html.replace(f"<h{level}>", f'<h{level} id="{anchor}">', 1)
+    return Markup(html)
+
+
+def first_heading(notebook: nbformat.NotebookNode) -> tuple[int, str] | None:
+    r"""Give level and plain text of the first markdown heading, or None.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Any notebook.
+
+    Returns
+    -------
+    tuple of int and str, or None
+        Headings written with number signs count.
+
+    Examples
+    --------
+    >>> cell = nbformat.v4.new_markdown_cell("# The *board*\n\nText")
+    >>> first_heading(nbformat.v4.new_notebook(cells=[cell]))
+    (1, 'The board')
+    """
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            found = re.search(r"^(#{1,6})\s+(.+?)\s*#*$", cell.source, re.MULTILINE)
+            if found:
+                return len(found[1]), re.sub(r"[*_`]", "", found[2])
+    return None
+
+
+def script_json(value: Any) -> Markup:
+    r"""Write JSON that can stand in a script element.
+
+    Parameters
+    ----------
+    value : Any
+        Anything JSON can hold; NaN and infinities are refused.
+
+    Returns
+    -------
+    Markup
+        ASCII JSON without ``<``, ``>`` and ``&``.
+
+    Examples
+    --------
+    >>> script_json({"a": "</script>"})
+    Markup('{"a":"\\u003c/script\\u003e"}')
+    """
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for char in "<>&":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return Markup(text)
+
+
+def numbered_svg(svg: str, figure: str) -> str:
+    """Name the definitions of a drawing after its figure, so that they are the same in every build.
+
+    Parameters
+    ----------
+    svg : str
+        A drawing; Vega numbers its clip paths and gradients per process.
+    figure : str
+        Id of the figure.
+
+    Returns
+    -------
+    str
+        The drawing with ids such as ``forest-1``.
+
+    Examples
+    --------
+    >>> numbered_svg('<clipPath id="clip7"/><g clip-path="url(#clip7)"/>', "forest")
+    '<clipPath id="forest-1"/><g clip-path="url(#forest-1)"/>'
+    """
+    names: dict[str, str] = {}
+    for _, name in _DEFINITION.findall(svg):
+        names.setdefault(name, f"{figure}-{len(names) + 1}")
+    for name in sorted(names, key=len, reverse=True):
+        svg = svg.replace(f' id="{name}"', f' id="{names[name]}"').replace(
+            f"url(#{name})", f"url(#{names[name]})"
+        )
+    return svg
+
+
+def data_uri(content: bytes, kind: str) -> str:
+    """Write the source of an image.
+
+    Parameters
+    ----------
+    content : bytes
+        The image.
+    kind : str
+        Its media type.
+
+    Returns
+    -------
+    str
+        A data URI.
+
+    Examples
+    --------
+    >>> data_uri(b"GIF89a", "image/gif")
+    'data:image/gif;base64,R0lGODlh'
+    """
+    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def csp_hash(text: str) -> str:
+    """Give the source expression that lets exactly this inline script or style sheet act.
+
+    Parameters
+    ----------
+    text : str
+        Content of the element, to the byte.
+
+    Returns
+    -------
+    str
+        For a content security policy (CSP level 3, section 2.3.1).
+
+    Examples
+    --------
+    >>> csp_hash("")
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    """
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
