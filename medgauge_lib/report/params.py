@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from medgauge_lib.errors import InputError
+from medgauge_lib.records import RecordSet, read_records
 
 if TYPE_CHECKING:
     import yaml
@@ -174,6 +175,36 @@ def locate(path: str | os.PathLike[str]) -> Path:
     raise InputError(
         f"{wanted} does not exist; looked at {places}", "correct the path in the params file or cell"
     )
+
+
+def load(records: str | os.PathLike[str], *, benchmark: str, benchmark_version: str) -> RecordSet:
+    """Read the records a notebook's parameters name, and hold them against the benchmark they say.
+
+    Parameters
+    ----------
+    records : path
+        Folder of result records, found as `locate` finds it.
+    benchmark, benchmark_version : str
+        What the records must be of.
+
+    Returns
+    -------
+    RecordSet
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be used, or holds another benchmark or version.
+    """
+    folder = locate(records)
+    found = read_records(folder)
+    if (found.benchmark, found.benchmark_version) != (benchmark, benchmark_version):
+        raise InputError(
+            f"holds {found.benchmark} {found.benchmark_version}, not {benchmark} {benchmark_version}",
+            "correct benchmark and benchmark_version, or the folder of the records",
+            file=folder,
+        )
+    return found
 
 
 def _text(path: Path) -> str:
