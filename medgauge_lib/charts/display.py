@@ -1,0 +1,279 @@
+"""Results → the words and numbers people read: the only place that rounds.
+
+Proportions are shown in percent with one decimal, differences in percentage points ("pp") with their sign.
+A half is rounded away from zero, decided on the exact number; a float stands for the shortest decimal that
+reads back as it, which is the number a record writes. An interval is rounded outward and a claimable bound
+downward: what is shown never claims more than the number. A share that is neither 0 nor 1 never looks
+like 0 or 1, and a p-value never looks like 0. An absent figure is shown as its reason.
+
+References
+----------
+.. [1] Methodology 0.1.0, decision 8 (rounding on display).
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from medgauge_lib.estimators import AMOUNT_NOT_APPLICABLE
+from medgauge_lib.pairs import FAMILY_ALPHA
+from medgauge_lib.results import Absent, Estimate, Interval
+
+if TYPE_CHECKING:
+    from medgauge_lib.board import Row
+
+MINUS = "\u2212"
+NBSP = "\u00a0"
+"""Keeps a number and its unit on one line."""
+
+Number = Fraction | float | int
+
+
+def exact(value: Number) -> Fraction:
+    """The number that is written: a float as its shortest decimal.
+
+    Examples
+    --------
+    >>> exact(0.3)
+    Fraction(3, 10)
+    """
+    return Fraction(Decimal(repr(value))) if isinstance(value, float) else Fraction(value)
+
+
+def _fixed(units: int, decimals: int) -> str:
+    """Write units of the last decimal; `units` is not negative."""
+    whole, part = divmod(units, 10**decimals)
+    return f"{whole:,}.{part:0{decimals}d}" if decimals else f"{whole:,}"
+
+
+def _half_up(value: Fraction) -> int:
+    """Nearest integer, a half away from zero."""
+    nearest = math.floor(abs(value) + Fraction(1, 2))
+    return nearest if value >= 0 else -nearest
+
+
+def _signed(units: int, decimals: int, *, plus: bool) -> str:
+    sign = MINUS if units < 0 else "+" if plus and units > 0 else ""
+    return sign + _fixed(abs(units), decimals)
+
+
+def number(value: Number, decimals: int = 0) -> str:
+    """A plain number with a fixed count of decimals and a proper minus sign.
+
+    Examples
+    --------
+    >>> number(-1.2345, 3), number(12345)
+    ('−1.235', '12,345')
+    """
+    return _signed(_half_up(exact(value) * 10**decimals), decimals, plus=False)
+
+
+def percent(share: Number | Absent, *, unit: bool = True) -> str:
+    r"""A share in percent with one decimal.
+
+    Parameters
+    ----------
+    share : Fraction, float, int or Absent
+        In [0, 1].
+    unit : bool
+        Whether to write the percent sign; leave it out where a column header has it.
+
+    Examples
+    --------
+    >>> percent(Fraction(1, 3), unit=False), percent(1), percent(Fraction(1, 9999), unit=False)
+    ('33.3', '100.0\xa0%', '<\xa00.1')
+    """
+    if isinstance(share, Absent):
+        return absent(share)
+    value = exact(share)
+    units = _half_up(value * 1000)
+    if units == 0 and value:
+        text = f"<{NBSP}0.1"
+    elif units == 1000 and value < 1:
+        text = f">{NBSP}99.9"
+    else:
+        text = _fixed(units, 1)
+    return f"{text}{NBSP}%" if unit else text
+
+
+def points(difference: Number | Absent, *, unit: bool = True) -> str:
+    """A difference of two shares in percentage points, with its sign.
+
+    Examples
+    --------
+    >>> points(Fraction(-1, 8), unit=False), points(Fraction(1, 3), unit=False)
+    ('−12.5', '+33.3')
+    """
+    if isinstance(difference, Absent):
+        return absent(difference)
+    text = _signed(_half_up(exact(difference) * 1000), 1, plus=True)
+    return f"{text}{NBSP}pp" if unit else text
+
+
+def interval(bounds: Interval | Absent, *, difference: bool = False, unit: bool = True) -> str:
+    """An interval, rounded outward.
+
+    Parameters
+    ----------
+    bounds : Interval or Absent
+        Of a share, or of a difference of shares.
+    difference : bool
+        Whether to write percentage points with signs.
+    unit : bool
+        Whether to write the unit.
+
+    Examples
+    --------
+    >>> interval(Interval(0.2951, 0.5119, 0.95, "clopper_pearson"), unit=False)
+    '29.5 to 51.2'
+    """
+    if isinstance(bounds, Absent):
+        return absent(bounds)
+    low, high = math.floor(exact(bounds.low) * 1000), math.ceil(exact(bounds.high) * 1000)
+    text = " to ".join(_signed(units, 1, plus=difference) for units in (low, high))
+    if not unit:
+        return text
+    return f"{text}{NBSP}pp" if difference else f"{text}{NBSP}%"
+
+
+def estimate(figure: Estimate) -> str:
+    """A share with its interval.
+
+    Examples
+    --------
+    >>> estimate(Estimate(Fraction(1, 2), 2, Absent("all tasks have the same value"))).replace(NBSP, " ")
+    '50.0 % (interval not estimable: all tasks have the same value)'
+    """
+    inside = interval(figure.interval)
+    return f"{percent(figure.value)} ({inside if figure.interval else f'interval {inside}'})"
+
+
+def bound(claim: Number | Absent, *, unit: bool = True) -> str:
+    """A claimable lower bound, rounded down.
+
+    Examples
+    --------
+    >>> bound(0.95049, unit=False), bound(0.9999, unit=False)
+    ('95.0', '99.9')
+    """
+    if isinstance(claim, Absent):
+        return str(claim)
+    text = _fixed(math.floor(exact(claim) * 1000), 1)
+    return f"{text}{NBSP}%" if unit else text
+
+
+def p_value(p: Fraction | Absent) -> str:
+    r"""A p-value with three decimals, or more where three would put it on the wrong side of 0.05.
+
+    Examples
+    --------
+    >>> p_value(Fraction(1, 32)), p_value(Fraction(1, 2**20)), p_value(Fraction(504, 10_000))
+    ('0.031', '<\xa00.001', '0.0504')
+    """
+    if isinstance(p, Absent):
+        return absent(p)
+    if p < Fraction(1, 1000):
+        return f"<{NBSP}0.001"
+    if Fraction(999, 1000) < p < 1:
+        return f">{NBSP}0.999"
+    decimals = 3
+    while (shown := Fraction(_half_up(p * 10**decimals), 10**decimals)) <= FAMILY_ALPHA < p:
+        decimals += 1
+    return _fixed(int(shown * 10**decimals), decimals)
+
+
+def money(amount: Number, currency: str) -> str:
+    r"""An amount with its currency: cents, or three significant digits below 1.
+
+    Examples
+    --------
+    >>> money(Fraction(7, 2), "EUR"), money(Fraction(1, 300), "EUR")
+    ('EUR\xa03.50', 'EUR\xa00.00333')
+    """
+    value = exact(amount)
+    decimals = 2
+    while 0 < abs(value) * 10**decimals < 100 and decimals < 12:
+        decimals += 1
+    if abs(value) < 1:
+        decimals = max(decimals, 3) if value else decimals
+    return f"{currency}{NBSP}{number(value, decimals)}"
+
+
+def cost(row: Row) -> str:
+    """Cost per success of a row with its currency, or why there is none."""
+    if isinstance(row.cost_per_success, Absent):
+        return absent(row.cost_per_success)
+    return money(row.cost_per_success, row.currency or "")
+
+
+def absent(figure: Absent) -> str:
+    """The words for a figure that does not exist.
+
+    Examples
+    --------
+    >>> absent(AMOUNT_NOT_APPLICABLE), absent(Absent("one task has no bootstrap interval"))
+    ('amount not applicable', 'not estimable: one task has no bootstrap interval')
+    """
+    return str(figure) if figure == AMOUNT_NOT_APPLICABLE else f"not estimable: {figure}"
+
+
+def rank(row: Row) -> str:
+    """Rank of a row, with a mark where another row has the same pass^3; a dash where rows are not ranked."""
+    if row.rank is None:
+        return "–"
+    return f"{row.rank}=" if row.tied else str(row.rank)
+
+
+def count(n: int, one: str, many: str | None = None) -> str:
+    """A count with its noun.
+
+    Examples
+    --------
+    >>> count(1, "task"), count(2000, "task"), count(0, "category", "categories")
+    ('1 task', '2,000 tasks', '0 categories')
+    """
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
+def listed(words: list[str]) -> str:
+    """Words joined as in a sentence.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def text(words: str, length: int | None = None) -> str:
+    r"""A string of a record on one line: marks that would break or turn the line around become "�".
+
+    Parameters
+    ----------
+    words : str
+        Untrusted text; escaping is left to whoever writes markup.
+    length : int, optional
+        Longest result; the middle is cut out, marked by "…", since names often differ at their end.
+
+    Examples
+    --------
+    >>> text("two\nlines"), text("a-long-name-v2", 9)
+    ('two�lines', 'a-long…v2')
+    """
+    line = "".join("\ufffd" if _breaks(char) else char for char in words)
+    if length is None or len(line) <= length:
+        return line
+    tail = (length - 1) // 3
+    return f"{line[: length - 1 - tail].rstrip()}…{line[len(line) - tail :].lstrip()}"
+
+
+def _breaks(char: str) -> bool:
+    return char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}

@@ -1,0 +1,120 @@
+"""Rows of a board as the rows of a chart: their place from the top, and names that fit beside it.
+
+Layered and joined charts fall back to alphabetical order, silently, when their sorts disagree. Here the
+vertical position is the place itself, a number, and names are text drawn at it: nothing is sorted by a
+chart, and no name of a record becomes part of an expression.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import pandas as pd
+
+from medgauge_lib.charts import display, theme
+
+if TYPE_CHECKING:
+    from medgauge_lib.board import Board, Row
+
+Panel = alt.LayerChart | alt.FacetChart
+"""What Altair says that layers of one view become."""
+
+NAME_LENGTH = 44
+"""Characters of a name in a chart."""
+
+_RANK_WIDTH = 28
+_CHARACTER = 6.1
+"""Mean width of a character of a name, in pixels at the size names are drawn."""
+
+
+def names(board: Board) -> tuple[str, ...]:
+    """Name of every row, the harness left out where all rows have the same.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    tuple of str, length n_rows
+        In board order, on one line each, not cut.
+    """
+    full = tuple(display.text(row.label) for row in board.rows)
+    if len({row.harness for row in board.rows}) > 1 or len(board.rows) == 1:
+        return full
+    short = tuple(display.text(_without_harness(row)) for row in board.rows)
+    return short if len(set(short)) == len(short) else full
+
+
+def _without_harness(row: Row) -> str:
+    start = f"{row.model} · {row.harness}"
+    return row.model + row.label.removeprefix(start) if row.label.startswith(start) else row.label
+
+
+def row_frame(board: Board) -> pd.DataFrame:
+    """Place, name and rank of every row.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``place`` (1 at the top), ``id``, ``subject`` (in full), ``name`` (cut) and ``rank``.
+    """
+    return pd.DataFrame(
+        {
+            "place": range(1, len(board.rows) + 1),
+            "id": board.order,
+            "subject": [display.text(row.label) for row in board.rows],
+            "name": [display.text(name, NAME_LENGTH) for name in names(board)],
+            "rank": [display.rank(row) for row in board.rows],
+        }
+    )
+
+
+def step(n_rows: int) -> int:
+    """Height of a row in pixels: airy on a small board, still legible on a large one."""
+    return 24 if n_rows <= 20 else 18 if n_rows <= 50 else 14
+
+
+def height(n_rows: int) -> int:
+    """Height of a chart of so many rows."""
+    return step(n_rows) * n_rows
+
+
+def place(field: str = "place", *, n_rows: int, **options: Any) -> alt.Y:
+    """Vertical position of a row: its place, the first at the top."""
+    scale = alt.Scale(domain=[0.5, n_rows + 0.5], reverse=True, nice=False, zero=False)
+    return alt.Y(f"{field}:Q", scale=scale, axis=None, **options)
+
+
+def bands(frame: pd.DataFrame) -> alt.Chart:
+    """A pale band behind every other row, to lead the eye."""
+    n_rows = len(frame)
+    striped = pd.DataFrame(
+        {
+            "top": [k - 0.5 for k in range(1, n_rows + 1, 2)],
+            "bottom": [k + 0.5 for k in range(1, n_rows + 1, 2)],
+        }
+    )
+    drawn: alt.Chart = (
+        alt.Chart(striped)
+        .mark_rect(color=theme.INK, opacity=0.05, aria=False)
+        .encode(y=place("top", n_rows=n_rows), y2="bottom:Q")
+    )
+    return drawn
+
+
+def name_column(frame: pd.DataFrame) -> Panel:
+    """Ranks and names of the rows as a column of text, to stand left of a chart with the same rows."""
+    n_rows = len(frame)
+    width = _RANK_WIDTH + 18 + _CHARACTER * max(map(len, frame["name"]))
+    tooltip = [alt.Tooltip("subject:N"), alt.Tooltip("rank:N")]
+    base = alt.Chart(frame).encode(y=place(n_rows=n_rows), tooltip=tooltip)
+    rank = base.mark_text(align="right", color=theme.MUTED, aria=False).encode(
+        x=alt.value(_RANK_WIDTH), text="rank:N"
+    )
+    name = base.mark_text(align="right", color=theme.INK, aria=False).encode(
+        x=alt.value(width - 6), text="name:N"
+    )
+    return alt.layer(bands(frame), rank, name, width=width, height=height(n_rows))

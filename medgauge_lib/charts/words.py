@@ -1,0 +1,135 @@
+"""What a board says, in sentences: who leads, who is not shown to differ, and what the board cannot tell.
+
+"Not shown to differ" is never "equal": it says that these tasks do not settle the question.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from medgauge_lib.charts import display
+from medgauge_lib.results import Absent
+
+if TYPE_CHECKING:
+    from medgauge_lib.board import Board, Row
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Paragraphs of plain text; whatever a record wrote in them is shown as text."""
+
+    paragraphs: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n\n".join(self.paragraphs)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {
+            "text/html": "\n".join(f"<p>{html.escape(words)}</p>" for words in self.paragraphs),
+            "text/plain": str(self),
+        }
+
+
+def board_sentences(board: Board) -> Sentences:
+    """Who leads and how sure that is, what the board can tell apart, and notes on its order.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    Sentences
+    """
+    notes = [display.text(note) for note in board.notes]
+    return Sentences((leader_words(board), apart_words(board), *notes, *_void_words(board)))
+
+
+def leader_words(board: Board) -> str:
+    """Which row has the highest pass^3, and how many rows are not shown to differ from it."""
+    best = [row for row in board.rows if row.rank == 1]
+    names = [display.text(row.label) for row in best]
+    figure = display.estimate(best[0].pass_pow_3)
+    if len(board.rows) == 1:
+        return f"{names[0]} is the only row: it passes {figure} of the tasks in all three runs."
+    if len(best) == len(board.rows):
+        return f"All {len(best)} rows have the same pass^3, {figure}: none leads."
+    if len(best) > 1:
+        listed = display.listed(names) if len(best) <= 4 else f"{len(best)} rows"
+        return f"{listed} share the highest pass^3, {figure}."
+    return f"{names[0]} has the highest pass^3, {figure}. {_rivals(board, best[0])}"
+
+
+def _rivals(board: Board, first: Row) -> str:
+    near = [row for row in board.rows if row.id != first.id and set(row.letters) & set(first.letters)]
+    others = len(board.rows) - 1
+    if not near:
+        return "Every other row is shown to differ from it."
+    if len(near) == others:
+        return "No other row is shown to differ from it: these tasks do not settle who is best."
+    listed = f": {display.listed([display.text(row.label) for row in near])}" if len(near) <= 4 else ""
+    verb = "is" if len(near) == 1 else "are"
+    return f"{len(near)} of the {others} other rows {verb} not shown to differ from it{listed}."
+
+
+def apart_words(board: Board) -> str:
+    """How many pairs are shown to differ, and how many groups that leaves."""
+    n_pairs = len(board.pairs.pairs)
+    if not n_pairs:
+        return "With one row there is nothing to compare."
+    shown = len(board.pairs.differing)
+    overlap = sum(map(len, board.groups)) > len(board.rows)
+    verb = "is" if shown == 1 else "are"
+    return (
+        f"{shown:,} of {display.count(n_pairs, 'pair')} of rows {verb} shown to differ "
+        f"(exact McNemar test on the same tasks, Holm-adjusted p ≤ 0.05); the rest are not shown to differ, "
+        f"which does not mean that they are equal. Rows fall into {display.count(len(board.groups), 'group')}"
+        f"{', which overlap' if overlap else ''}."
+    )
+
+
+def resolution_words(board: Board) -> Sentences:
+    """What a board of this size can tell apart at all.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    Sentences
+    """
+    found = board.resolution
+    if isinstance(found, Absent):
+        return Sentences((f"Resolution does not apply: {found}.",))
+    size = f"With {display.count(found.n_rows, 'row')} ({display.count(found.n_pairs, 'pair')})"
+    need = display.count(found.n_discordant, "task")
+    first = f"{size} a difference is shown only when at least {need} go one way and none the other."
+    if not found.possible:
+        return Sentences(
+            (
+                f"{first} This board has {display.count(found.n_tasks, 'task')}: it cannot show any two rows "
+                "to differ, however far apart they are.",
+            )
+        )
+    share = display.points(found.n_discordant / found.n_tasks).lstrip("+")
+    return Sentences(
+        (
+            f"{first} On the {display.count(found.n_tasks, 'task')} of this board that is a difference in "
+            f"pass^3 of at least {share}; smaller true differences stay hidden. Tasks that go the other way "
+            "raise the number.",
+        )
+    )
+
+
+def _void_words(board: Board) -> tuple[str, ...]:
+    if board.void.empty:
+        return ()
+    return (
+        f"{display.count(len(board.void), 'task version')} of this benchmark version "
+        f"{'is' if len(board.void) == 1 else 'are'} void for every row and left out of every figure.",
+    )
