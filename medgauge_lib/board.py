@@ -21,6 +21,8 @@ import pandas as pd
 from medgauge_lib import letters as cld
 from medgauge_lib.estimators import (
     NO_SUCCESS,
+    SUBJECT_SIDE,
+    VETO_CATEGORIES,
     Exam,
     Tallies,
     cost_per_success,
@@ -149,7 +151,8 @@ class Board:
 
     def to_frame(self) -> pd.DataFrame:
         """One line a row in board order, unranked rows last; fractions as floats, absent figures missing."""
-        return pd.DataFrame([_line(row) for row in (*self.rows, *self.unranked)])
+        frame = pd.DataFrame([_line(row) for row in (*self.rows, *self.unranked)])
+        return frame.astype({"rank": "Int64"})
 
     def to_json(self) -> dict[str, Any]:
         """Everything the board states, ready for JSON, in the names of a result record."""
@@ -342,7 +345,9 @@ def _line(row: Row) -> dict[str, Any]:
         "cost_per_success": None if isinstance(cost, Absent) else float(cost),
         "currency": row.currency,
         "error_rate": float(row.tallies.error_rate),
+        **{f"errors_{source}": row.tallies.errors.get(source, 0) for source in SUBJECT_SIDE},
         "veto_rate": float(row.tallies.veto_rate),
+        **{f"veto_{category}": row.tallies.vetoes.get(category, 0) for category in VETO_CATEGORIES},
         "exam": row.exam.outcome,
         "claimable_lower_bound": row.exam.claimable_lower_bound or None,
     }
