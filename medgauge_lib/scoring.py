@@ -100,7 +100,7 @@ def score(records: RecordSet, *, seed: int = SEED) -> dict[str, dict[str, Any]]:
     >>> with TemporaryDirectory() as folder:
     ...     _ = demo.write(folder + "/demo")
     ...     scored = score(read_records(folder + "/demo/bm-demo-lab/0.1.0"))
-    >>> scored["res-2026-06-10-aster-round"]["scores"]["by_subset"]["holdout"]["n"]
+    >>> scored["res-2026-05-20-aster-round"]["scores"]["by_subset"]["holdout"]["n"]
     20
     """
     require_usable(records)

@@ -51,6 +51,8 @@ class Subject:
         Dimensions that the record carries.
     verified : bool
         Whether the site verified the record; the others are community records.
+    left_out : tuple of int
+        Places of tasks that were not run; only a community record may lack some.
     """
 
     id: str
@@ -63,7 +65,7 @@ class Subject:
     spread: int = 4
     lost: int = 3
     errors: int = 20
-    vetoes: int = 5
+    vetoes: int = 8
     waste: int = 30
     price: tuple[int, int] | None = None
     prices: tuple[str, str] = EUR
@@ -72,6 +74,7 @@ class Subject:
     usage: bool = True
     dimensions: tuple[str, ...] = EVERY_DIMENSION
     verified: bool = True
+    left_out: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,11 @@ class Version:
         ]
         return tuple(self._task(k, *slot) for k, slot in enumerate(slots))
 
+    def void_tasks(self) -> tuple[tuple[Void, Task], ...]:
+        """Void task versions, each with how it became void."""
+        tasks = self.tasks()
+        return tuple((void, tasks[void.task]) for void in self.voids)
+
     def _task(self, k: int, subset: str, difficulty: int) -> Task:
         """Make a task from the hash of its place, so that neither key nor order tells its class."""
         digest = hashlib.sha256(f"{self.benchmark} {self.version} task {k}".encode()).digest()
@@ -175,12 +183,21 @@ ASTER = Subject("", "demo-model-aster", "2026-05-04", "hx-demo-round", "2.1.0", 
 BORAGE = Subject("", "demo-model-borage", "2026-04-20", "hx-demo-chart", "1.4.2", 10, price=(900, 4500))
 CEDAR = Subject("", "demo-model-cedar", "2026-02-11", "hx-demo-round", "2.1.0", 9, price=(600, 2400))
 DILL = Subject("", "demo-model-dill", "open-weights-3", "hx-demo-plain", "0.9.0", 6, spread=7)
-ELDER = Subject("", "demo-model-elder", "open-weights-1", "hx-demo-plain", "0.9.0", 5, inverted=True)
+ELDER = Subject("", "demo-model-elder", "open-weights-1", "hx-demo-plain", "0.9.0", 7, inverted=True)
 FENNEL = Subject(
     "", "demo-model-fennel", "2026-03-30", "hx-demo-chart", "1.4.2", 7, price=(300, 1500), prices=USD
 )
 GORSE = Subject("", "demo-model-gorse", "2025-12-01", "hx-demo-plain", "0.9.0", 3, dimensions=(), usage=False)
-HAZEL = Subject("", "demo-model-hazel", "2025-10-15", "hx-demo-plain", "0.9.0", -99, price=(100, 400))
+HAZEL = Subject(
+    "",
+    "demo-model-hazel",
+    "2025-10-15",
+    "hx-demo-plain",
+    "0.9.0",
+    -99,
+    price=(100, 400),
+    dimensions=("m3", "m8", "m9"),
+)
 IRIS = Subject("", "demo-model-iris", "open-weights-2", "hx-demo-round", "2.1.0", 8, verified=False)
 
 WARD_1_1 = Version(
@@ -189,20 +206,39 @@ WARD_1_1 = Version(
     {"holdout": (22, 21, 18, 1), "dev": (4, 4, 3, 2), "calib": (3, 2, 1, 0)},
     (3, 9),
     (
-        replace(ASTER, id="res-2026-06-10-aster-round", ability=99, errors=0, vetoes=0, waste=8),
-        replace(ASTER, id="res-2026-06-10-aster-chart", harness="hx-demo-chart", harness_version="1.4.2"),
-        replace(BORAGE, id="res-2026-06-11-borage-chart-high", effort="high", waste=45),
-        replace(BORAGE, id="res-2026-06-11-borage-chart-low", effort="low", ability=7, waste=12),
+        replace(ASTER, id="res-2026-06-10-aster-round", salt=22, ability=99, errors=0, vetoes=0, waste=8),
+        replace(
+            ASTER,
+            id="res-2026-06-10-aster-chart",
+            salt=7,
+            ability=13,
+            harness="hx-demo-chart",
+            harness_version="1.4.2",
+        ),
+        replace(BORAGE, id="res-2026-06-11-borage-chart-high", salt=27, effort="high", waste=45),
+        replace(BORAGE, id="res-2026-06-11-borage-chart-low", salt=21, effort="low", ability=7, waste=12),
         replace(CEDAR, id="res-2026-06-12-cedar-round-february"),
-        replace(CEDAR, id="res-2026-06-12-cedar-round-june", snapshot="2026-06-02", ability=10),
-        replace(DILL, id="res-2026-06-13-dill-plain"),
-        replace(ELDER, id="res-2026-06-13-elder-plain", vetoes=40),
-        replace(FENNEL, id="res-2026-06-14-fennel-chart"),
-        replace(FENNEL, id="res-2026-06-14-fennel-plain", harness="hx-demo-plain", harness_version="0.9.0"),
-        replace(GORSE, id="res-2026-06-15-gorse-plain", errors=60, lost=2),
-        replace(HAZEL, id="res-2026-06-15-hazel-plain", errors=150),
+        replace(CEDAR, id="res-2026-06-12-cedar-round-june", salt=27, snapshot="2026-06-02", ability=10),
+        replace(DILL, id="res-2026-06-13-dill-plain", salt=28),
+        replace(ELDER, id="res-2026-06-13-elder-plain", salt=27, vetoes=60),
+        replace(FENNEL, id="res-2026-06-14-fennel-chart", salt=19),
+        replace(
+            FENNEL,
+            id="res-2026-06-14-fennel-plain",
+            salt=12,
+            harness="hx-demo-plain",
+            harness_version="0.9.0",
+        ),
+        replace(GORSE, id="res-2026-06-15-gorse-plain", salt=10, errors=60, lost=2),
+        replace(HAZEL, id="res-2026-06-15-hazel-plain", salt=29, errors=150, vetoes=20),
         replace(IRIS, id="res-2026-06-12-iris-round"),
-        replace(IRIS, id="res-2026-06-16-juniper-plain", model="demo-model-juniper", ability=4),
+        replace(
+            IRIS,
+            id="res-2026-06-16-juniper-plain",
+            model="demo-model-juniper",
+            ability=4,
+            left_out=(0, 7, 40, 70),
+        ),
     ),
     voids=(
         Void(5, "task", True, "res-2026-06-14-fennel-plain"),
@@ -234,11 +270,11 @@ LAB_0_1 = Version(
     {"holdout": (8, 7, 5, 0)},
     (1, 4),
     (
-        replace(ASTER, id="res-2026-06-10-aster-round"),
-        replace(BORAGE, id="res-2026-06-11-borage-chart", effort="high"),
-        replace(CEDAR, id="res-2026-06-12-cedar-round"),
-        replace(DILL, id="res-2026-06-13-dill-plain"),
-        replace(FENNEL, id="res-2026-06-14-fennel-chart", dimensions=("m3", "m5", "m8")),
+        replace(ASTER, id="res-2026-05-20-aster-round"),
+        replace(BORAGE, id="res-2026-05-21-borage-chart", effort="high"),
+        replace(CEDAR, id="res-2026-05-22-cedar-round"),
+        replace(DILL, id="res-2026-05-23-dill-plain"),
+        replace(FENNEL, id="res-2026-05-24-fennel-chart", dimensions=("m3", "m5", "m8")),
     ),
     unlabelled=(3,),
 )

@@ -47,24 +47,20 @@ def draft(version: Version, subject: Subject) -> dict[str, Any]:
     """
     draws = Draws(f"{version.benchmark} {version.version} {subject.id} {subject.salt}")
     by_task = runs(version, subject, draws)
-    live = tuple(chain.from_iterable(_live(version, by_task)))
+    void = {task.key for _, task in version.void_tasks()}
+    live = [ran for ran in chain.from_iterable(by_task) if ran.task.key not in void]
     outcomes = _run_outcomes(by_task)
     record: dict[str, Any] = {"id": subject.id, "run_outcomes": outcomes, "methodology_version": "0.1.0"}
     record |= {"benchmark": version.benchmark, "benchmark_version": version.version}
     record |= _identity(subject)
     record["scores"] = _scores(live, subject, draws)
     record["cost"] = _cost(subject)
-    if any(void.listed for void in version.voids) and subject.verified:
-        record["voided_tasks"] = _voided(version)
+    voided = _voided(version)
+    if voided and subject.verified:
+        record["voided_tasks"] = voided
     reasons = Counter(ran.reason for ran in live if ran.reason)
     record["failure_attribution"] = dict(sorted(reasons.items()))
     return record | _review(version, subject, outcomes)
-
-
-def _live(version: Version, by_task: Sequence[tuple[Ran, ...]]) -> list[tuple[Ran, ...]]:
-    """Runs of the tasks that are not void; a void one counts nowhere."""
-    void = {entry.task for entry in version.voids}
-    return [ran for place, ran in enumerate(by_task) if place not in void]
 
 
 def _run_outcomes(by_task: Iterable[tuple[Ran, ...]]) -> list[dict[str, Any]]:
@@ -298,19 +294,11 @@ def _cost(subject: Subject) -> dict[str, Any]:
 
 
 def _voided(version: Version) -> list[dict[str, Any]]:
-    tasks = version.tasks()
-    return sorted(
-        (
-            {
-                "task_key": tasks[void.task].key,
-                "task_version": tasks[void.task].version,
-                "attribution": void.attribution,
-            }
-            for void in version.voids
-            if void.listed
-        ),
-        key=lambda void: void["task_key"],
-    )
+    listed = [(void, task) for void, task in version.void_tasks() if void.listed]
+    return [
+        {"task_key": task.key, "task_version": task.version, "attribution": void.attribution}
+        for void, task in sorted(listed, key=lambda entry: entry[1].key)
+    ]
 
 
 def _review(version: Version, subject: Subject, outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -15,8 +15,9 @@ import numpy as np
 
 from medgauge_lib.demo.plan import Subject, Task, Version
 
-CHANCES = (11, 17, 27, 41, 63, 95, 142, 206, 289, 389, 500, 611, 711, 794, 858, 905, 937, 959, 973, 983, 989)
-"""Chance in a thousand that a run passes, from 10 points below the task to 10 points above."""
+CHANCES = (2, 4, 8, 18, 39, 83, 168, 310, 500, 690, 832, 917, 961, 982, 992, 996, 998)
+"""Chance in a thousand that a run passes, from 8 points below the task to 8 points above."""
+
 
 ERRORS = (
     ("model", "empty_response"),
@@ -84,11 +85,12 @@ class Ran:
 
 
 def runs(version: Version, subject: Subject, draws: Draws) -> tuple[tuple[Ran, ...], ...]:
-    """Three runs of every task of the benchmark version."""
+    """Three runs of every task that the subject took."""
     shown = {void.task: void.attribution for void in version.voids if void.shown_by == subject.id}
     return tuple(
         _task_runs(task, subject, draws, broken=shown.get(place))
         for place, task in enumerate(version.tasks())
+        if place not in subject.left_out
     )
 
 
@@ -105,7 +107,7 @@ def _task_runs(task: Task, subject: Subject, draws: Draws, *, broken: str | None
 def _chance(points: int) -> int:
     if abs(points) > 40:  # a subject that passes everything, or nothing
         return 1000 if points > 0 else 0
-    return CHANCES[min(max(points, -10), 10) + 10]
+    return CHANCES[min(max(points, -8), 8) + 8]
 
 
 def _run(task: Task, subject: Subject, draws: Draws, number: int, chance: int, broken: str | None) -> Ran:
