@@ -16,7 +16,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -58,12 +58,15 @@ class Job:
         Typed parameters; each must be assigned in the notebook's parameters cell.
     folder : Path
         Working folder of its kernel.
+    aside : Path
+        Where the notebook is kept, as far as it came, when it fails.
     """
 
     report: str
     notebook: Path
     values: Mapping[str, str | int | None]
     folder: Path
+    aside: Path
 
     @property
     def name(self) -> str:
@@ -91,16 +94,13 @@ class CellFailed(InputError):  # noqa: N818 - what happened, and the word the re
         Number of the cell in the notebook file, from 1; 0 where no cell had started.
     error : str
         What happened, on one line.
-    text : str
-        The notebook as far as it came, canonical.
     """
 
-    def __init__(self, job: Job, cell: int, error: str, text: str, message: str | None = None) -> None:
-        self.job, self.cell, self.error, self.text = job, cell, error, text
+    def __init__(self, job: Job, cell: int, error: str, message: str | None = None) -> None:
+        self.job, self.cell, self.error = job, cell, error
         place = f"cell {cell}: " if cell else ""
-        super().__init__(
-            f"{place}{error}", "open it in Jupyter, correct that cell, and build again", file=job.notebook
-        )
+        remedy = f"read {job.aside}, correct the notebook or what it reads, and build again"
+        super().__init__(f"{place}{error}", remedy, file=job.notebook)
         if message is not None:
             self.args = (message,)
 
@@ -351,7 +351,7 @@ def _first_unfinished(notebook: nbformat.NotebookNode, watch: _Watch) -> int | N
 def _failure(
     job: Job, watch: _Watch, error: str, kernels: _Kernels, message: str | None = None
 ) -> CellFailed:
-    """Make the failure of a notebook, with the notebook as far as it came."""
+    """Keep a failed notebook aside, as far as it came, and say what happened."""
     notebook = watch.notebook or nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]
     injected = [
         index
@@ -362,7 +362,11 @@ def _failure(
     if watch.cell_index is not None:
         number = watch.cell_index + 1 - sum(index < watch.cell_index for index in injected)
     text, _ = canonical(notebook, (job.folder, Path.cwd(), kernels.folder))
-    return CellFailed(job, number, error, text, message)
+    # What failed must be said even where nothing can be written.
+    with suppress(OSError):
+        job.aside.parent.mkdir(parents=True, exist_ok=True)
+        job.aside.write_text(text, encoding="utf-8")
+    return CellFailed(job, number, error, message)
 
 
 def _one_line(text: str) -> str:

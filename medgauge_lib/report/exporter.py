@@ -256,7 +256,7 @@ def render(template: str, **values: Any) -> str:
 
 
 def style_sheet(figures: tuple[PageFigure, ...] = ()) -> str:
-    """Give the style sheet of one page: the common one, and the width of each chart.
+    """Give the style sheet of one page: colours, the common rules, and those of its figures.
 
     Parameters
     ----------
@@ -268,8 +268,25 @@ def style_sheet(figures: tuple[PageFigure, ...] = ()) -> str:
     str
         CSS, to stand in a style element.
     """
-    widths = (f"#{figure.id} .chart{{--natural:{figure.width}px}}\n" for figure in figures if figure.width)
-    return assets.template_text("page.css") + "".join(widths)
+    from medgauge_lib.charts import theme
+
+    names = ("INK", "MUTED", "LINE", "VALUE", "GAP", "GROUP", "GROUP_REST", "PAGE")
+    light = {f"--mg-{name.lower().replace('_', '-')}": getattr(theme, name) for name in names}
+    dark = {name: theme.DARK[colour] for name, colour in light.items()}
+    rules = [
+        f":root {{ {_declarations(light)} }}",
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_declarations(dark)} }}",
+        f"{theme.stylesheet('.themed svg')} }}" if any(figure.themed for figure in figures) else "}",
+        assets.template_text("page.css"),
+        *dict.fromkeys(figure.style for figure in figures if figure.style),
+        *(f"#{figure.id} {{ --natural: {figure.width}px; }}" for figure in figures if figure.width),
+    ]
+    return "\n".join(rules) + "\n"
+
+
+def _declarations(values: dict[str, str]) -> str:
+    """Write CSS declarations."""
+    return " ".join(f"{name}: {value};" for name, value in values.items())
 
 
 def _rendered(page: _Page, context: PageContext, title: str, titled: bool) -> tuple[str, dict[str, bytes]]:

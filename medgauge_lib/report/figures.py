@@ -26,6 +26,7 @@ SVG_ON_PAGE = 100_000
 """The largest drawing, in bytes, that a page carries as SVG; above it the page carries a PNG."""
 
 _ID = re.compile(r"[a-z][a-z0-9_-]*")
+_STYLE = re.compile(r"\s*<style>(.*?)</style>", re.DOTALL)
 _PROVENANCE = {
     "recomputed": "Recomputed from the runs",
     "as published": "As published in the records",
@@ -55,6 +56,10 @@ class PageFigure:
         Source of its still image where it is a chart.
     width, height : int
         Size of the drawing in pixels; 0 where it is a table.
+    themed : bool
+        Whether its chart keeps to the colours of `charts.theme`, which have twins on a dark page.
+    style : str
+        Style sheet that came with its table.
     files : mapping
         What it leaves beside the page: path and content.
     """
@@ -73,6 +78,8 @@ class PageFigure:
     image: str = ""
     width: int = 0
     height: int = 0
+    themed: bool = False
+    style: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -125,13 +132,14 @@ def page_figure(data: Mapping[str, Any], *, number: int, level: int) -> PageFigu
         files={f"figures/{about['id']}.csv": _csv(columns, rows)} if columns else {},
     )
     if spec is None:
-        return replace(figure, html=sanitized(str(data.get("text/html", ""))))
+        style, html = _style_apart(str(data.get("text/html", "")))
+        return replace(figure, html=sanitized(html), style=style)
     return _chart(figure, spec, data)
 
 
 def _chart(figure: PageFigure, spec: dict[str, Any], data: Mapping[str, Any]) -> PageFigure:
     """Add spec, drawing and still image to a figure."""
-    svg, width, height = _drawing(spec, figure.id)
+    svg, width, height = _drawing(spec, figure.id, data)
     text = json.dumps(spec, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     return replace(
         figure,
@@ -139,6 +147,7 @@ def _chart(figure: PageFigure, spec: dict[str, Any], data: Mapping[str, Any]) ->
         image=_image(spec, svg, data),
         width=width,
         height=height,
+        themed="medgauge" in spec.get("usermeta", {}),
         files={
             **figure.files,
             f"figures/{figure.id}.vl.json": text.encode(),
@@ -188,17 +197,27 @@ def _csv(columns: tuple[str, ...], rows: list[list[Any]]) -> bytes:
     return stream.getvalue().encode()
 
 
-def _drawing(spec: dict[str, Any], figure: str) -> tuple[bytes, int, int]:
-    """Draw a chart as SVG without the network; gives its size in pixels besides."""
-    import vl_convert
+def _style_apart(html: str) -> tuple[str, str]:
+    """Part the style sheet a table begins with from its markup; one that could end its element is dropped."""
+    found = _STYLE.match(html)
+    if found is None:
+        return "", html
+    return ("" if "<" in found[1] else found[1].strip()), html[found.end() :]
 
-    try:
-        svg = numbered_svg(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]), figure)
-    except ValueError as error:
-        reason = next(iter(str(error).splitlines()), "")[:200]
-        raise InputError(
-            f"figure {figure} cannot be drawn: {reason}", "keep its data in the notebook; nothing is loaded"
-        ) from None
+
+def _drawing(spec: dict[str, Any], figure: str, data: Mapping[str, Any]) -> tuple[bytes, int, int]:
+    """Give a chart as SVG, drawn without the network; gives its size in pixels besides."""
+    svg = data.get("image/svg+xml")
+    if svg is None:
+        import vl_convert
+
+        try:
+            svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+        except ValueError as error:
+            reason = next(iter(str(error).splitlines()), "")[:200]
+            remedy = "keep its data in the notebook; nothing is loaded"
+            raise InputError(f"figure {figure} cannot be drawn: {reason}", remedy) from None
+    svg = numbered_svg(str(svg), figure)
     size = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', svg)
     width, height = (round(float(part)) for part in size.groups()) if size else (0, 0)
     return svg.encode(), width, height

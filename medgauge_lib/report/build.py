@@ -1,0 +1,304 @@
+"""Building reports: one folder a benchmark version, whole or not at all.
+
+Whatever fails, the old report stays. Unchanged inputs are not built again, and an executed notebook is used
+again while its inputs stay the same.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import nbformat
+
+import medgauge_lib
+from medgauge_lib._version import __version__
+from medgauge_lib.errors import InputError
+from medgauge_lib.report import manifest
+from medgauge_lib.report.execute import CellFailed, Executed, Job, run_all
+from medgauge_lib.report.exporter import PageContext, PageExporter, page_label
+from medgauge_lib.report.folder import replace_file, replace_folder
+from medgauge_lib.report.params import Params, read_params
+from medgauge_lib.report.progress import Progress
+from medgauge_lib.report.site import site_page
+
+PAGES = ("summary", "groups", "intervals", "dimensions", "difficulty", "failure_attribution", "integrity")
+"""The notebooks of a report in the order of its pages; those that are there are run."""
+
+RUN = "run.json"
+"""The one file of a report that tells when it was made."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What became of one report.
+
+    Attributes
+    ----------
+    params : Params
+        What it is about.
+    folder : Path
+        Where it lies.
+    status : str
+        ``built``, or ``unchanged`` where nothing had to be done.
+    """
+
+    params: Params
+    folder: Path
+    status: Literal["built", "unchanged"]
+
+
+@dataclass
+class _Report:
+    """One report while it is built: what it needs, what it keeps, and what it has so far."""
+
+    params: Params
+    folder: Path
+    inputs: dict[str, Any]
+    unchanged: bool
+    kept: dict[str, str]
+    pages: list[Path]
+    files: dict[str, bytes] = field(default_factory=dict)
+    times: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Benchmark and version, as messages say them."""
+        return f"{self.params.benchmark} {self.params.benchmark_version}"
+
+
+def build(
+    params_files: Iterable[str | os.PathLike[str]],
+    *,
+    out: str | os.PathLike[str] = "reports",
+    only: Sequence[str] = (),
+    jobs: int | None = None,
+    force: bool = False,
+    progress: bool = True,
+    notebooks: str | os.PathLike[str] | None = None,
+) -> list[Built]:
+    """Build reports.
+
+    Parameters
+    ----------
+    params_files : iterable of path
+        One params file a report.
+    out : path
+        Folder of all reports; it and ``index.html`` in it are made.
+    only : sequence of str
+        Run these notebooks only. Pages of the others are kept where they were made from the same inputs, and
+        left out otherwise.
+    jobs : int, optional
+        How many notebooks run at a time; the number of processors and one more where not given.
+    force : bool
+        Build even where no input changed.
+    progress : bool
+        Show a bar on a terminal and plain lines elsewhere, on standard error.
+    notebooks : path, optional
+        Folder of the notebooks; the project's where not given.
+
+    Returns
+    -------
+    list of Built
+        One for each params file, in their order.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used; a notebook that fails is a `CellFailed`. Reports that did not fail are
+        built, the others stay as they were.
+    """
+    root = Path(out)
+    folder = (
+        Path(notebooks) if notebooks is not None else Path(medgauge_lib.__file__).parents[1] / "notebooks"
+    )
+    reports = _plan(params_files, root, notebook_files(folder), only, force)
+    todo = [report for report in reports if not report.unchanged]
+    with Progress(sum(len(report.pages) - len(report.kept) for report in todo), enabled=progress) as told:
+        for report in reports:
+            if report.unchanged:
+                told.say(f"{report.name}: unchanged")
+        failures = _run(todo, root, jobs, told)
+        failed = {failure.job.report for failure in failures}
+        for report in todo:
+            if report.name not in failed:
+                _publish(report, root)
+                told.say(f"{report.name}: {report.folder / 'index.html'}")
+    if root.is_dir():
+        replace_file(root / "index.html", site_page(root).encode())
+    if failures:
+        raise failures[0]
+    return [
+        Built(report.params, report.folder, "unchanged" if report.unchanged else "built")
+        for report in reports
+    ]
+
+
+def notebook_files(folder: Path) -> list[Path]:
+    """List the notebooks of a report in the order of its pages.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the notebooks.
+
+    Returns
+    -------
+    list of Path
+        Those of `PAGES` that are there.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+    """
+    found = [path for path in (folder / f"{name}.ipynb" for name in PAGES) if path.is_file()]
+    if not found:
+        remedy = f"use medgauge from its checkout, whose notebooks/ holds {PAGES[0]}.ipynb"
+        raise InputError("holds no notebook of a report", remedy, file=folder)
+    return found
+
+
+def _plan(
+    params_files: Iterable[str | os.PathLike[str]],
+    root: Path,
+    notebooks: list[Path],
+    only: Sequence[str],
+    force: bool,
+) -> list[_Report]:
+    """Read every params file and find out what each report needs, before anything runs."""
+    names = [path.stem for path in notebooks]
+    for name in only:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+            raise InputError(f"there is no notebook {name!a}", remedy)
+    reports: dict[str, _Report] = {}
+    for file in params_files:
+        report = _planned(read_params(file), root, notebooks, only, force)
+        if report.name in reports:
+            wrong = f"is about {report.name}, and so is {reports[report.name].params.file}"
+            raise InputError(wrong, "give each benchmark version one params file", file=file)
+        reports[report.name] = report
+    for report in reports.values():
+        if not report.unchanged:
+            _require_records(report.params)
+    return list(reports.values())
+
+
+def _planned(params: Params, root: Path, notebooks: list[Path], only: Sequence[str], force: bool) -> _Report:
+    """Find out what of one report has to be made."""
+    folder = root / params.benchmark / params.benchmark_version
+    inputs, old = manifest.inputs(params, notebooks), manifest.read_manifest(folder)
+    # Labels of a public report leave no hash in it, so that a change of them cannot be seen.
+    known = not force and (params.labels is None or params.publish != "public")
+    kept: dict[str, str] = {}
+    if known and manifest.same_but_notebooks(old, inputs):
+        for path in notebooks:
+            executed = folder / "notebooks" / path.name
+            if path.stem not in only and manifest.is_same(old, inputs, path.stem, executed):
+                kept[path.stem] = executed.read_text(encoding="utf-8")
+    return _Report(
+        params=params,
+        folder=folder,
+        inputs=inputs,
+        unchanged=known and not only and old.get("inputs") == inputs,
+        kept=kept,
+        pages=[path for path in notebooks if not only or path.stem in only or path.stem in kept],
+    )
+
+
+def _require_records(params: Params) -> None:
+    """Require the records to be usable and to be of the benchmark version the params file names."""
+    from medgauge_lib.checks import require_usable
+    from medgauge_lib.records import read_records
+
+    records = read_records(params.records_folder)
+    for key in ("benchmark", "benchmark_version"):
+        named, found = getattr(params, key), getattr(records, key)
+        if named != found:
+            wrong = f"{named} is named, but the records of {params.records} are of {found}"
+            remedy = f"write {found}, or the folder of the right records"
+            raise InputError(wrong, remedy, file=params.file, pointer=f"/{key}")
+    require_usable(records)
+
+
+def _run(reports: list[_Report], root: Path, jobs: int | None, told: Progress) -> list[CellFailed]:
+    """Run what has to run, and make each page as soon as its notebook is executed."""
+    by_name = {report.name: report for report in reports}
+    failures: list[CellFailed] = []
+
+    def done(result: Executed | CellFailed) -> None:
+        report = by_name[result.job.report]
+        if isinstance(result, CellFailed):
+            failures.append(result)
+            told.ended(f"{report.name}: {result.job.name} failed")
+            return
+        result.job.aside.unlink(missing_ok=True)
+        report.times[result.job.name] = dict(result.times)
+        _make_page(report, result.job.name, result.text)
+        told.ended(f"{report.name}: {result.job.name}")
+
+    waiting = [
+        Job(report.name, path, report.params.values(), report.params.folder, root / "failed" / path.name)
+        for report in reports
+        for path in report.pages
+        if path.stem not in report.kept
+    ]
+    run_all(waiting, workers=jobs, done=done)
+    failed = {failure.job.report for failure in failures}
+    for report in reports:
+        if report.name not in failed:
+            for name, text in report.kept.items():
+                _make_page(report, name, text)
+    return failures
+
+
+def _make_page(report: _Report, name: str, text: str) -> None:
+    """Make one page and the files it needs from an executed notebook."""
+    addresses = {path.stem: f"{path.stem}.html" for path in report.pages}
+    addresses[report.pages[0].stem] = "index.html"
+    params = report.params
+    context = PageContext(
+        title=params.title or report.name,
+        benchmark=params.benchmark,
+        version=params.benchmark_version,
+        subset=params.subset,
+        pages=tuple((page_label(page), href) for page, href in addresses.items()),
+        current=addresses[name],
+        home="../../index.html",
+        command=f"medgauge report {params.file.parent.name}/{params.file.name} --only {name}".replace(
+            " /", " "
+        ),
+        facts=(
+            ("Seed", str(params.seed)),
+            ("Records", str(len(report.inputs["records"]))),
+            ("Made by", f"medgauge {__version__}"),
+        ),
+        links=(("Executed notebook", f"notebooks/{name}.ipynb"), ("Manifest", manifest.NAME)),
+    )
+    notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+    exporter = PageExporter()  # type: ignore[no-untyped-call]
+    html, resources = exporter.from_notebook_node(notebook, {"metadata": {"name": name}, "medgauge": context})
+    for path, content in resources["outputs"].items():
+        if report.files.setdefault(path, content) != content:
+            raise InputError(
+                f"page {name}: another page has a figure {Path(path).name.split('.')[0]}", "rename one"
+            )
+    report.files[addresses[name]] = html.encode()
+    report.files[f"notebooks/{name}.ipynb"] = text.encode()
+
+
+def _publish(report: _Report, root: Path) -> None:
+    """Write the report in place of the old one."""
+    outputs = manifest.outputs(report.files)
+    files = {
+        **report.files,
+        manifest.NAME: manifest.canonical_json({"inputs": report.inputs, "outputs": outputs}),
+        RUN: manifest.canonical_json({"pages": report.times}),
+    }
+    replace_folder(report.folder, files, root=root)
