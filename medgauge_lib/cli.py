@@ -213,6 +213,35 @@ def demo_command(folder: Path) -> None:
     click.echo(f"{len(files)} files of the synthetic demo set in {folder}")
 
 
+@main.command("report")
+@click.argument("params", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default="reports",
+    show_default=True,
+    help="Folder that holds all reports.",
+)
+@click.option("--only", multiple=True, metavar="NAME", help="Run this notebook only; may be repeated.")
+@click.option("--jobs", type=click.IntRange(1), help="Notebooks that run at a time.  [default: cores + 1]")
+@click.option("--force", is_flag=True, help="Build even where no input has changed.")
+def report_command(
+    params: Sequence[Path], out: Path, only: Sequence[str], jobs: int | None, force: bool
+) -> None:
+    """Build the reports of the params files PARAMS, or of every file in params/ where none is named."""
+    from medgauge_lib.report.build import build
+
+    for built in build(params or _every_params_file(), out=out, only=only, jobs=jobs, force=force):
+        click.echo(f"{built.folder / 'index.html'}: {built.status}")
+
+
+def _every_params_file() -> list[Path]:
+    found = sorted(Path("params").glob("*.yaml"))
+    if not found:
+        raise InputError("there is no params file", "name one, or run where params/*.yaml is", file="params")
+    return found
+
+
 def _one_or_many(records: Sequence[Path]) -> Path | Sequence[Path]:
     """A single folder or file, or several files."""
     return records[0] if len(records) == 1 else records

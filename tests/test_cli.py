@@ -1,0 +1,195 @@
+"""The command line: what it prints, its exit codes, and that no user ever sees a traceback."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from make_records import record, write
+
+from medgauge_lib import __version__, board, read_records
+from medgauge_lib.cli import main
+
+PASS, FAIL = [(1, 1)] * 3, [(0, 1)] * 3
+
+
+def run(*arguments):
+    """Run the command in this process."""
+    return CliRunner().invoke(main, [str(part) for part in arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two rows of which one passes everything, and a community record."""
+    return write(
+        tmp_path / "set",
+        record("res-2026-01-01-a", dict.fromkeys(range(6), PASS), model="aster"),
+        record("res-2026-01-01-b", dict.fromkeys(range(6), FAIL), model="birch"),
+        record(
+            "res-2026-01-01-c", {1: PASS}, model="clover", verified_by_site=False,
+            verification_state="community_unverified",
+        ),
+    )  # fmt: skip
+
+
+def test_board_prints_a_table_people_read(folder):
+    """Rank, subject, letters, exact interval, exam, and in words who leads and what stays hidden."""
+    done = run("board", folder)
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("bm-made 1.0.0, subset holdout: 6 tasks, 2 rows, as of ")
+    (first,) = (line for line in lines if "aster" in line and line.lstrip().startswith("1 "))
+    assert "100.0 %" in first
+    assert "54.0 to 100.0 %" in first
+    assert first.rstrip().endswith("passed")
+    assert "Community records, not verified and not ranked:" in lines
+    assert "With 2 rows (1 pair) a difference is shown only when at least 6 tasks go one way" in done.stdout
+    assert "nan" not in done.stdout.lower()
+
+
+def test_board_json_is_the_librarys_board(folder):
+    """JSON holds what the library's board states, with the seed that was asked for."""
+    done = run("board", folder, "--format", "json", "--seed", 7)
+    assert json.loads(done.stdout) == json.loads(json.dumps(board(read_records(folder), seed=7).to_json()))
+
+
+def test_board_csv_has_a_line_a_row(folder):
+    """CSV holds every row once, in board order, community records last."""
+    lines = list(csv.DictReader(io.StringIO(run("board", folder, "--format", "csv").stdout)))
+    assert [line["id"][-1] for line in lines] == ["a", "b", "c"]
+    assert [line["letters"] for line in lines] == ["a", "b", ""]
+    assert float(lines[0]["claimable_lower_bound"]) == pytest.approx(0.05 ** (1 / 6))
+
+
+def test_board_takes_files_too(folder):
+    """Single files make the same board as their folder."""
+    files = sorted(folder.glob("*.json"))
+    assert run("board", *files, "--format", "json").stdout == run("board", folder, "--format", "json").stdout
+
+
+def test_check_of_clean_records_exits_0(folder):
+    """Clean records: one line, exit 0."""
+    done = run("check", folder)
+    assert done.exit_code == 0
+    assert "3 records of bm-made 1.0.0" in done.stdout
+
+
+def broken(folder):
+    """Change the outcome of one run, so that it contradicts its checkpoints."""
+    path = sorted(folder.glob("*.json"))[0]
+    raw = json.loads(path.read_bytes())
+    raw["run_outcomes"][2]["runs"][1]["pass"] = False
+    path.write_text(json.dumps(raw))
+    return path
+
+
+def test_check_names_the_place_of_a_finding_and_exits_1(folder):
+    """A run whose pass contradicts its checkpoints: code, file and JSON pointer, as text and as JSON."""
+    path = broken(folder)
+    done = run("check", folder)
+    assert done.exit_code == 1
+    assert f"unusable run.pass {path.name}: /run_outcomes/2/runs/1/pass: " in done.stdout
+    found = json.loads(run("check", folder, "--format", "json").stdout)
+    (finding,) = (one for one in found["findings"] if one["severity"] != "note")
+    assert (finding["code"], finding["pointer"]) == ("run.pass", "/run_outcomes/2/runs/1/pass")
+    assert (finding["published"], finding["expected"]) == (False, True)
+    assert {rule["code"]: rule["n_findings"] for rule in found["rules"]}["run.pass"] == 1
+    assert len(found["rules"]) > 10
+
+
+def test_board_refuses_records_whose_figures_mean_nothing(folder):
+    """The same records make no board: two lines on standard error, exit 2, nothing on standard output."""
+    path = broken(folder)
+    done = run("board", folder)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert path.name in done.stderr
+    assert "/run_outcomes/2/runs/1/pass" in done.stderr
+    assert done.stderr.count("\n") <= 2
+
+
+@pytest.mark.parametrize("command", ["board", "check"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "x.json"),
+        (b"\xef\xbb\xbf{}", "byte order mark"),
+        (b'{"id": NaN}', "x.json"),
+        (b"[]", "x.json"),
+        (b"", "x.json"),
+        (b"[" * 100_000, "x.json"),
+    ],
+)
+def test_unusable_input_is_two_lines_and_exit_2(tmp_path, command, content, message):
+    """Whatever is wrong with a file: at most two lines on standard error that name it, exit 2."""
+    (tmp_path / "x.json").write_bytes(content)
+    done = run(command, tmp_path)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") <= 2
+    assert done.stdout == ""
+
+
+def test_file_trouble_names_the_file(tmp_path, monkeypatch):
+    """An error of the operating system is one line with the file, not a traceback."""
+
+    def refuse(*_, **__):
+        raise OSError(28, "No space left on device", str(tmp_path / "demo"))
+
+    monkeypatch.setattr("medgauge_lib.demo.write", refuse)
+    done = run("demo", tmp_path / "demo")
+    assert done.exit_code == 2
+    assert done.stderr == f"medgauge: {tmp_path / 'demo'}: no space left on device\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("board",), ("board", "x", "--seed", "-1"), ("board", "x", "--subset", "all"), ("frobnicate",)],
+)
+def test_wrong_use_exits_2_with_usage(arguments):
+    """A wrong call exits 2 and says how to call."""
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert "Usage:" in done.stderr
+
+
+def test_version_and_help():
+    """--version prints the version, --help names every command."""
+    assert run("--version").stdout == f"medgauge, version {__version__}\n"
+    shown = run("--help").stdout
+    assert all(name in shown for name in ("board", "check", "demo", "report"))
+
+
+def test_installed_command_survives_a_closed_pipe(folder):
+    """A reader that stops early gets no traceback."""
+    command = Path(sys.executable).with_name("medgauge")
+    reading = subprocess.Popen(
+        [command, "board", folder, "--format", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    reading.stdout.close()
+    stderr = reading.stderr.read()
+    reading.stderr.close()
+    reading.wait()
+    assert b"Traceback" not in stderr
+
+
+def test_output_does_not_depend_on_locale_or_time_zone(folder):
+    """Under another locale, time zone and hash seed the bytes are the same."""
+    command = Path(sys.executable).with_name("medgauge")
+    outputs = {
+        subprocess.run(
+            [command, "board", folder], capture_output=True, check=True, env=os.environ | settings
+        ).stdout
+        for settings in (
+            {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0"},
+            {"LC_ALL": "POSIX", "TZ": "Pacific/Kiritimati", "PYTHONHASHSEED": "1"},
+        )
+    }
+    assert len(outputs) == 1
