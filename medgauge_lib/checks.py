@@ -81,6 +81,13 @@ def checked(records: RecordSet) -> tuple[tuple[Rule, tuple[Finding, ...]], ...]:
     -------
     tuple of (Rule, tuple of Finding)
         In the order of the rules; findings in the order of file names, then of places in the file.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> rule, findings = checked(demo.record_set("bm-demo-ward", "1.0.0"))[0]
+    >>> rule.code, rule.severity, len(findings)
+    ('run.numbering', 'unusable', 0)
     """
     return tuple(
         (rule, tuple(sorted(rule.find(records), key=lambda finding: finding.file))) for rule in RULES
@@ -98,6 +105,12 @@ def check(records: RecordSet) -> tuple[Finding, ...]:
     -------
     tuple of Finding
         By file name, in a file by rule, then by place.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> check(demo.record_set("bm-demo-ward", "1.0.0"))
+    ()
     """
     found = (finding for _, findings in checked(records) for finding in findings)
     return tuple(sorted(found, key=lambda finding: finding.file))
@@ -110,10 +123,16 @@ def require_usable(records: RecordSet) -> None:
     ------
     InputError
         On the first *unusable* finding, naming file, place, what is wrong and what would be right.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> require_usable(demo.record_set("bm-demo-ward", "1.0.0"))
     """
-    unusable = [finding for finding in check(records) if finding.severity == "unusable"]
+    found = (finding for rule in RULES if rule.severity == "unusable" for finding in rule.find(records))
+    unusable = [finding for finding in found if finding.severity == "unusable"]
     if unusable:
-        first = unusable[0]
+        first = min(unusable, key=lambda finding: finding.file)
         more = f" (and {len(unusable) - 1} more such findings)" if unusable[1:] else ""
         paths = {path.name: path for path in records.paths.values()}
         raise InputError(
@@ -385,24 +404,30 @@ def _void_once(records: RecordSet) -> _Breaks:
             seen.add(version)
 
 
-@_rule("void.listed", "error", "A task version that is void is listed as void in every record of the board.")
+@_rule("void.listed", "error", "A task version that one record of the board lists as void, all list.")
 def _void_listed(records: RecordSet) -> _Breaks:
-    ranked = _ids(records, verified=True)
     for task in _rows(records.void):
-        version = f"{task.task_key} {task.task_version}"
-        if task.listed_by:
-            elsewhere = f"{records.paths[task.listed_by[0]].name} lists it"
-        else:
-            elsewhere = (
-                f"{records.paths[task.shown_by[0]].name} has a run of it with an initiative-side error"
-            )
-        for row_id in ranked:
+        for row_id in _ids(records, verified=True) if task.listed_by else ():
             if row_id not in task.listed_by:
-                here = row_id in task.shown_by
-                reason = "a run of it here has an initiative-side error" if here else elsewhere
-                message = f"{version} is not listed as void, but {reason}"
+                version = f"{task.task_key} {task.task_version}"
+                elsewhere = records.paths[task.listed_by[0]].name
+                message = f"{version} is not listed as void, but {elsewhere} lists it"
                 expected = f"{version} listed, attributed to {task.attribution}"
                 yield _Break(row_id, ["voided_tasks"], "not listed", expected, message)
+
+
+@_rule("void.shown", "error", "A task version of which a run has an initiative-side error is listed as void.")
+@_by_run
+def _void_shown(records: RecordSet) -> Iterator[_Hit]:
+    unlisted = {(task.task_key, task.task_version) for task in _rows(records.void) if not task.listed_by}
+    ranked = set(_ids(records, verified=True))
+    for run in _rows(records.runs[records.runs["error_attribution"].isin(INITIATIVE)]):
+        if run.id in ranked and (run.task_key, run.task_version) in unlisted:
+            version = f"{run.task_key} {run.task_version}"
+            message = (
+                f"no record lists {version} as void, but this run has an error of the {run.error_attribution}"
+            )
+            yield run.Index, "error", "not listed", f"{version} in voided_tasks of every record", message
 
 
 @_rule("void.attribution", "error", "All records name the same cause for a void task version.")

@@ -167,15 +167,15 @@ def _files(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) ->
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         files = _inside(path) if path.is_dir() else [path]
-    else:
+    elif isinstance(source, Iterable):
         files = [Path(path) for path in source]
-        if not files:
-            raise InputError("no record file was given", "give at least one file, or a folder")
+    else:
+        raise TypeError(f"source must be a path or files, but got {type(source).__name__}; give a folder")
+    if not files:
+        raise InputError("no record file was given", "give at least one file, or a folder")
     for path in files:
-        if not str(path).isprintable():
-            raise InputError(
-                f"the file name {quoted(str(path))} cannot be printed", "rename the file or folder"
-            )
+        if not path.name.isprintable() or "\0" in str(path):
+            raise InputError(f"the file name {quoted(str(path))} cannot be printed", "rename the file")
     return sorted(files, key=lambda path: (path.name, str(path)))
 
 
@@ -183,7 +183,7 @@ def _inside(folder: Path) -> list[Path]:
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
-        raise InputError(*_unreadable(error), file=folder) from None
+        raise InputError(*_unreadable(error), file=_shown(folder)) from None
     records = [
         folder / name
         for name in names
@@ -191,7 +191,9 @@ def _inside(folder: Path) -> list[Path]:
     ]
     if not records:
         raise InputError(
-            "the folder holds no record (*.json)", "put one JSON file a record directly into it", file=folder
+            "the folder holds no record (*.json)",
+            "put one JSON file a record directly into it",
+            file=_shown(folder),
         )
     return records
 
@@ -201,11 +203,11 @@ def _read(path: Path) -> _Part:
     try:
         document = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
-        raise InputError(*_not_json(data, str(error)), file=path) from None
+        raise InputError(*_not_json(data, str(error)), file=_shown(path)) from None
     found = fault(document)
     if found is not None:
         more = f" (and {found.more} more in this file)" if found.more else ""
-        raise InputError(found.wrong + more, found.remedy, file=path, pointer=found.pointer)
+        raise InputError(found.wrong + more, found.remedy, file=_shown(path), pointer=found.pointer)
     outcomes = document.pop("run_outcomes")
     tasks = frozenset(map(itemgetter(*_TASK), outcomes))
     return _Part(path, hashlib.sha256(data).hexdigest(), document, tasks, _columns(outcomes))
@@ -215,10 +217,15 @@ def _bytes(path: Path) -> bytes:
     try:
         # A pipe or a device would block or never end.
         if path.exists() and not path.is_file() and not path.is_dir():
-            raise InputError("is not a regular file", "give a file that holds one record", file=path)
+            raise InputError("is not a regular file", "give a file that holds one record", file=_shown(path))
         return path.read_bytes()
     except OSError as error:
-        raise InputError(*_unreadable(error), file=path) from None
+        raise InputError(*_unreadable(error), file=_shown(path)) from None
+
+
+def _shown(path: Path) -> str:
+    """Return a path for a message; a folder may have signs that do not print."""
+    return printable(str(path))
 
 
 def _unreadable(error: OSError) -> tuple[str, str]:
@@ -244,9 +251,8 @@ _FAULTS = (
     (
         "hex escape",
         "has half a surrogate pair as \\u escape",
-        "write the whole pair, or the character itself",
+        "write the character itself, or both halves",
     ),
-    ("surrogate", "has half a surrogate pair as \\u escape", "write the character itself"),
     ("number out of range", "has a number with too many digits", "write a number that fits 64 bits"),
     ("recursion limit", "is nested too deeply", "a record has about ten levels"),
     ("control character", "has a control character inside a text", "write it as an escape such as \\n"),
@@ -273,8 +279,8 @@ def _not_json(data: bytes, message: str) -> tuple[str, str]:
     for words, wrong, remedy in _FAULTS:
         if words in reason:
             return f"{wrong}, {where}", remedy
-    text = data.splitlines()[line - 1] if line <= len(data.splitlines()) else b""
-    number = _NO_NUMBER.match(text, max(column - 1, 0)) or _NO_NUMBER.match(text, max(column - 2, 0))
+    text = data.split(b"\n")[line - 1]
+    number = _NO_NUMBER.match(text, max(column - 2, 0)) or _NO_NUMBER.match(text, max(column - 1, 0))
     if number:
         return f"{number[0].decode()} is no JSON number, {where}", "write a number, or leave the field out"
     return f"is not JSON: {reason}, {where}", "a record is one JSON object in UTF-8"
@@ -441,7 +447,7 @@ def _one_board(parts: Sequence[_Part]) -> None:
                 raise InputError(
                     f"is {here}, but {first.path.name} is {there}",
                     "keep the records of each benchmark version in a folder of their own",
-                    file=part.path,
+                    file=_shown(part.path),
                     pointer=f"/{field}",
                 )
 
@@ -454,7 +460,7 @@ def _ids_once(parts: Sequence[_Part]) -> None:
             raise InputError(
                 f"{part.id} is also the id of {other.path.name}",
                 "give each record an id of its own, or leave one of the two out",
-                file=part.path,
+                file=_shown(part.path),
                 pointer="/id",
             )
 
@@ -476,7 +482,7 @@ def _subjects_once(parts: Sequence[_Part]) -> None:
                 f"is the same subject under the same run conditions as {other.path.name}: "
                 + printable(f"{quoted(row['model'])} in {row['harness']} {row['harness_version']}"),
                 "keep one of the two, or state the run condition in which they differ",
-                file=part.path,
+                file=_shown(part.path),
                 pointer="/run_conditions",
             )
 
@@ -517,7 +523,7 @@ def _same_tasks(parts: Sequence[_Part], records: RecordSet) -> None:
             raise InputError(
                 f"does not hold the same tasks as {first.path.name}: {task_difference(here, there)}",
                 "all records of a board hold the same tasks, versions and subsets; list void ones as voided",
-                file=part.path,
+                file=_shown(part.path),
                 pointer="/run_outcomes",
             )
 
