@@ -14,10 +14,6 @@ from medgauge_lib.letters import letter
 if TYPE_CHECKING:
     from medgauge_lib.board import Board
 
-PERCENT_AXIS = alt.Axis(
-    values=[0, 0.2, 0.4, 0.6, 0.8, 1], labelExpr="format(datum.value * 100, 'd') + ' %'", grid=True
-)
-
 _KEY = "● pass^3 with its exact 95 % interval  ·  ○ pass@3  ·  pale bar between: instability"
 
 
@@ -92,7 +88,7 @@ def _forest_panel(frame: pd.DataFrame) -> rows.Panel:
         size=46, filled=True, fill=theme.PAGE, stroke=theme.VALUE, strokeWidth=1.5, opacity=1
     ).encode(x=alt.X("pass_at_3:Q", scale=share))
     pow_3 = base.mark_point(size=64, filled=True, color=theme.VALUE, opacity=1).encode(
-        x=alt.X("pass_pow_3:Q", scale=share, axis=PERCENT_AXIS, title="share of tasks passed")
+        x=alt.X("pass_pow_3:Q", scale=share, axis=rows.PERCENT_AXIS, title="share of tasks passed")
     )
     return alt.layer(
         *(rows.bands(frame), gap, spread, *ends, at_3, pow_3),

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Panel = alt.LayerChart | alt.FacetChart
 """What Altair says that layers of one view become."""
 
+PERCENT_AXIS = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], labelExpr="format(datum.value * 100, 'd') + ' %'")
+"""Axis of a share; the expression is ours and reads nothing but the tick."""
+
 NAME_LENGTH = 44
 """Characters of a name in a chart."""
 

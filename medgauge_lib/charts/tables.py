@@ -109,8 +109,8 @@ def board_table(board: Board) -> Table:
     caption = (
         f"{display.count(len(board.rows), 'row')}, {display.count(board.n_tasks, 'task')} of subset "
         f"{board.subset}, three runs each. Rows are in order of pass^3, highest first; neighbours in exactly "
-        "the same groups are in order of cost per success. Rows on one bar are not shown to differ; darker bars "
-        "hold the highest pass^3. "
+        "the same groups are in order of cost per success. Rows on one bar are not shown to differ; darker "
+        "bars hold the highest pass^3. "
         "Intervals are 95 %, exact for pass^3 and pass@3 and BCa over tasks for the other two."
     )
     return _subject_table(
@@ -249,8 +249,8 @@ def sensitivity_table(board: Board, views: Sequence[Pairs]) -> Table:
         id="sensitivity",
         title="Would another quantity tell more rows apart?",
         caption=(
-            "Pairs of rows with a Holm-adjusted p of at most 0.05, by quantity. Only pass^3 makes groups; the "
-            "others show how far that choice matters."
+            "Pairs of rows with a Holm-adjusted p of at most 0.05, by quantity. Only pass^3 makes groups; "
+            "the others show how far that choice matters."
         ),
         alt=f"Pairs shown to differ. {said}.",
     )
@@ -304,9 +304,9 @@ def bca_table(board: Board) -> Table:
         id="bca",
         title="Inputs of the BCa intervals",
         caption=(
-            "z0 corrects for bias: 0 where half of the resamples lie below the estimate. a corrects for a spread "
-            "that changes with the value: 0 where tasks lie evenly around the mean. With both 0 the interval "
-            f"would be the plain percentile one. Seed {board.seed}."
+            "z0 corrects for bias: 0 where half of the resamples lie below the estimate. a corrects for a "
+            "spread that changes with the value: 0 where tasks lie evenly around the mean. With both 0 the "
+            f"interval would be the plain percentile one. Seed {board.seed}."
         ),
         alt=(
             f"Bias and acceleration of {display.count(len(frame), 'BCa interval')}; {missing} not estimable."

@@ -34,7 +34,7 @@ PAGE = "#ffffff"
 STEPS = ("#f3ead9", "#a9cfc9", "#4a90a8", "#173f5f")
 """None, one, two and three passes."""
 
-DIVERGING = ("#8c510a", "#c98f4a", "#ecd4a8", "#f0f1f2", "#b5d9d5", "#5aa8a0", "#01665e")
+DIVERGING = ("#8c510a", "#c98f4a", "#ecd4a8", "#dde1e5", "#b5d9d5", "#5aa8a0", "#01665e")
 """Differences from clearly behind to clearly ahead."""
 
 DARK = {

@@ -81,14 +81,19 @@ def apart_words(board: Board) -> str:
     if not n_pairs:
         return "With one row there is nothing to compare."
     shown = len(board.pairs.differing)
-    overlap = sum(map(len, board.groups)) > len(board.rows)
-    verb = "is" if shown == 1 else "are"
-    return (
-        f"{shown:,} of {display.count(n_pairs, 'pair')} of rows {verb} shown to differ "
-        f"(exact McNemar test on the same tasks, Holm-adjusted p ≤ 0.05); the rest are not shown to differ, "
-        f"which does not mean that they are equal. Rows fall into {display.count(len(board.groups), 'group')}"
-        f"{', which overlap' if overlap else ''}."
-    )
+    test = "exact McNemar test on the same tasks, Holm-adjusted p ≤ 0.05"
+    if shown == n_pairs:
+        first = f"Every pair of rows is shown to differ ({test})."
+    else:
+        some = f"{shown:,} of {n_pairs:,} pairs" if shown else f"None of the {display.count(n_pairs, 'pair')}"
+        verb = "are" if shown > 1 else "is"
+        rest = "the rest are" if shown else "they are"
+        first = (
+            f"{some} of rows {verb} shown to differ ({test}); {rest} not shown to "
+            "differ, which does not mean equal."
+        )
+    overlap = ", which overlap" if sum(map(len, board.groups)) > len(board.rows) else ""
+    return f"{first} Rows fall into {display.count(len(board.groups), 'group')}{overlap}."
 
 
 def resolution_words(board: Board) -> Sentences:

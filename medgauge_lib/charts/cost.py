@@ -1,0 +1,166 @@
+"""Cost per success against pass^3, one currency and price table at a time."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import pandas as pd
+
+from medgauge_lib.charts import display, rows, theme
+from medgauge_lib.results import Absent
+
+if TYPE_CHECKING:
+    from medgauge_lib.board import Board, Row
+
+NAMED = 15
+"""Rows up to which every point carries a name; beyond it only rows that no other row beats on both counts."""
+
+LOG_FROM = 20
+"""Ratio of the highest to the lowest cost from which a logarithmic axis is used."""
+
+
+def cost(board: Board) -> alt.LayerChart | alt.FacetChart | alt.Chart:
+    """Chart of what a success costs against how reliably tasks are passed.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    Altair chart
+        One point a row with an amount, with the exact interval of pass^3. Amounts of another currency or
+        price table than the most common one cannot be compared and are left out; `cost_caption` names them.
+    """
+    frame = cost_frame(board)
+    priced = frame[frame["drawn"]]
+    if priced.empty:
+        empty = pd.DataFrame({"words": ["no row has a cost per success: amount not applicable"]})
+        said: alt.Chart = (
+            alt.Chart(empty, width=400, height=60, description="Cost chart: no row has a cost per success.")
+            .mark_text(color=theme.MUTED, fontSize=12)
+            .encode(text="words:N")
+        )
+        return said
+    return alt.layer(*_layers(priced), width=620, height=360, description=_alternative(board, priced))
+
+
+def cost_frame(board: Board) -> pd.DataFrame:
+    """Data of `cost`, one line a row in board order; ``drawn`` says which rows the chart shows."""
+    price = _common_price(board)
+    frame = pd.DataFrame(
+        {
+            "cost": [_amount(row) for row in board.rows],
+            "currency": [row.currency for row in board.rows],
+            "price_table": [row.price_table for row in board.rows],
+            "pass_pow_3": [float(row.pass_pow_3) for row in board.rows],
+            "low": [row.pass_pow_3.interval.low for row in board.rows if row.pass_pow_3.interval],
+            "high": [row.pass_pow_3.interval.high for row in board.rows if row.pass_pow_3.interval],
+            "shown_cost": [display.cost(row) for row in board.rows],
+            "shown": [display.estimate(row.pass_pow_3) for row in board.rows],
+            "drawn": [bool(row.cost_per_success) and _price(row) == price for row in board.rows],
+        }
+    )
+    return rows.row_frame(board).join(frame)
+
+
+def cost_caption(board: Board) -> str:
+    """How to read `cost`, with the rows that it cannot show and why."""
+    frame = cost_frame(board)
+    left_out = frame[~frame["drawn"]]
+    read = (
+        "Up and to the left is better: more tasks passed in all three runs, each success cheaper. "
+        "Lines are exact 95 % intervals of pass^3. Named points are beaten by no other row on both counts."
+    )
+    if left_out.empty:
+        return read
+    reasons = Counter(_reason(line) for line in left_out.to_dict("records"))
+    listed = "; ".join(f"{reason}: {_subjects(left_out, reason)}" for reason in sorted(reasons))
+    return f"{read} Not drawn — {listed}."
+
+
+def _subjects(frame: pd.DataFrame, reason: str) -> str:
+    subjects = [line["subject"] for line in frame.to_dict("records") if _reason(line) == reason]
+    return display.listed(subjects) if len(subjects) <= 6 else display.count(len(subjects), "row")
+
+
+def _reason(line: Mapping[Hashable, Any]) -> str:
+    if pd.isna(line["cost"]):
+        return str(line["shown_cost"])
+    return f"amounts in {line['currency']}, price table {display.text(str(line['price_table']))}"
+
+
+def _amount(row: Row) -> float | None:
+    return None if isinstance(row.cost_per_success, Absent) else float(row.cost_per_success)
+
+
+def _price(row: Row) -> tuple[str, str]:
+    return (row.currency or "", row.price_table or "")
+
+
+def _common_price(board: Board) -> tuple[str, str] | None:
+    """Currency and price table of most rows; of equally common ones the first in the alphabet."""
+    prices = Counter(_price(row) for row in board.rows if row.cost_per_success)
+    return min(prices, key=lambda price: (-prices[price], price), default=None)
+
+
+def _layers(priced: pd.DataFrame) -> list[alt.Chart]:
+    low, high = priced["cost"].min(), priced["cost"].max()
+    log = low > 0 and high / low >= LOG_FROM
+    currency = priced["currency"].iloc[0]
+    x = alt.X(
+        "cost:Q",
+        title=f"cost per success, {currency}{' (logarithmic)' if log else ''}",
+        scale=alt.Scale(type="log", nice=False, padding=24) if log else alt.Scale(zero=True, padding=8),
+        axis=alt.Axis(format="~g", grid=False, values=_ticks(low, high)) if log else alt.Axis(grid=False),
+    )
+    y = alt.Y("pass_pow_3:Q", title="pass^3", scale=alt.Scale(domain=[0, 1]), axis=rows.PERCENT_AXIS)
+    base = alt.Chart(priced).encode(
+        tooltip=[
+            alt.Tooltip("subject:N"),
+            alt.Tooltip("rank:N"),
+            alt.Tooltip("shown:N", title="pass^3"),
+            alt.Tooltip("shown_cost:N", title="cost per success"),
+        ]
+    )
+    spread = base.mark_rule(strokeWidth=1.2, color=theme.GAP, aria=False).encode(
+        x=x, y=alt.Y("low:Q", scale=alt.Scale(domain=[0, 1])), y2="high:Q"
+    )
+    point = base.mark_point(size=60, filled=True, color=theme.VALUE, opacity=1).encode(x=x, y=y)
+    named = priced if len(priced) <= NAMED else priced[_unbeaten(priced)]
+    text = (
+        alt.Chart(named)
+        .mark_text(align="left", dx=7, dy=-7, color=theme.INK, aria=False)
+        .encode(x=x, y=y, text="name:N")
+    )
+    return [spread, point, text]
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten between two costs."""
+    powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    return [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+
+
+def _unbeaten(priced: pd.DataFrame) -> list[bool]:
+    """Whether no other row is at least as cheap and at least as reliable, and better in one of the two."""
+    points = list(zip(priced["cost"], priced["pass_pow_3"], strict=True))
+    return [
+        not any(c <= cost and p >= passed and (c, p) != (cost, passed) for c, p in points)
+        for cost, passed in points
+    ]
+
+
+def _alternative(board: Board, priced: pd.DataFrame) -> str:
+    by_cost = priced.sort_values("cost", kind="stable").to_dict("records")
+    cheapest, dearest = by_cost[0], by_cost[-1]
+    return (
+        f"Cost per success against pass^3 for {len(priced)} of {display.count(len(board.rows), 'row')}. "
+        f"Cheapest: {cheapest['subject']} at {cheapest['shown_cost']} with {cheapest['shown']}. "
+        f"Dearest: {dearest['subject']} at {dearest['shown_cost']} with {dearest['shown']}."
+    )

@@ -1,0 +1,108 @@
+"""What a passed exam may claim, by its number of tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import pandas as pd
+
+from medgauge_lib.charts import display, rows, theme
+from medgauge_lib.estimators import exam_bound
+
+if TYPE_CHECKING:
+    from medgauge_lib.board import Board
+
+THRESHOLDS = {0.80: 14, 0.90: 29, 0.95: 59, 0.99: 299}
+"""Tasks that a threshold would demand, as an illustration (methodology, "The exam and its bound")."""
+
+_LONGEST = 400
+_HEIGHT = 300
+
+
+def exam(board: Board) -> alt.LayerChart | alt.FacetChart:
+    """Chart of the claimable bound of a passed exam against its number of tasks.
+
+    Parameters
+    ----------
+    board : Board
+        Any board; its number of tasks is marked.
+
+    Returns
+    -------
+    Altair chart
+        The bound as a curve over a logarithmic axis, illustrative thresholds as points, this board's number
+        of tasks as a line.
+    """
+    frame = exam_frame(board)
+    curve, marked = frame[frame["kind"] == "curve"], frame[frame["kind"] == "threshold"]
+    here = frame[frame["kind"] == "this board"]
+    last = int(frame["n_tasks"].max())
+    x = alt.X(
+        "n_tasks:Q",
+        title="tasks of the exam, all passed in all three runs (logarithmic)",
+        scale=alt.Scale(type="log", domain=[1, last], nice=False),
+        axis=alt.Axis(values=[n for n in (1, 3, 10, 30, 100, 300, 1000, 3000) if n <= last], format="d"),
+    )
+    y = alt.Y(
+        "bound:Q", title="claimable 95 % lower bound", scale=alt.Scale(domain=[0, 1]), axis=rows.PERCENT_AXIS
+    )
+    tooltip = [alt.Tooltip("n_tasks:Q", title="tasks"), alt.Tooltip("shown:N", title="claimable bound")]
+    line = (
+        alt.Chart(curve)
+        .mark_line(interpolate="monotone", color=theme.VALUE, strokeWidth=2, aria=False)
+        .encode(x=x, y=y)
+    )
+    dots = (
+        alt.Chart(marked)
+        .mark_point(size=60, filled=True, fill=theme.PAGE, stroke=theme.VALUE, strokeWidth=1.5, opacity=1)
+        .encode(x=x, y=y, tooltip=tooltip)
+    )
+    names = (
+        alt.Chart(marked)
+        .mark_text(align="right", baseline="bottom", dx=-6, dy=-5, color=theme.MUTED, aria=False)
+        .encode(x=x, y=y, text="words:N")
+    )
+    rule = (
+        alt.Chart(here)
+        .mark_rule(color=theme.GROUP, strokeDash=[5, 3], strokeWidth=1.5)
+        .encode(x=x, y=y, y2=alt.datum(0))
+    )
+    spot = (
+        alt.Chart(here)
+        .mark_point(size=80, filled=True, color=theme.GROUP, opacity=1, shape="diamond")
+        .encode(x=x, y=y, tooltip=tooltip)
+    )
+    left = board.n_tasks > 30
+    said = (
+        alt.Chart(here)
+        .mark_text(align="right" if left else "left", dx=-7 if left else 7, color=theme.GROUP, aria=False)
+        .encode(x=x, y=alt.value(_HEIGHT - 14), text="words:N")
+    )
+    return alt.layer(
+        *(line, rule, dots, names, spot, said), width=560, height=_HEIGHT, description=_alternative(board)
+    )
+
+
+def exam_frame(board: Board) -> pd.DataFrame:
+    """Data of `exam`: ``kind`` (curve, threshold, this board), ``n_tasks``, ``bound`` and words."""
+    n, last = board.n_tasks, max(_LONGEST, round(board.n_tasks * 1.3))
+    drawn = sorted({*range(1, 61), *(round(60 * (last / 60) ** (k / 60)) for k in range(61))})
+    lines = [("curve", k, "") for k in drawn]
+    lines += [("threshold", k, f"{k} tasks: {display.percent(claim)}") for claim, k in THRESHOLDS.items()]
+    claim = display.bound(exam_bound(n))
+    lines.append(("this board", n, f"this board: {display.count(n, 'task')}, a pass would claim {claim}"))
+    frame = pd.DataFrame(lines, columns=["kind", "n_tasks", "words"])
+    bounds = [exam_bound(k) for k in frame["n_tasks"]]
+    return frame.assign(bound=bounds, shown=[display.bound(value) for value in bounds])
+
+
+def _alternative(board: Board) -> str:
+    passed = [display.text(row.label) for row in board.rows if row.exam.passed]
+    outcome = f"Passed by {display.listed(passed)}." if passed else "No row passed it."
+    return (
+        "Claimable lower bound of a passed exam against its number of tasks: it rises with every task. With "
+        f"the {display.count(board.n_tasks, 'task')} of this board a pass would claim at least "
+        f"{display.bound(exam_bound(board.n_tasks))}. {outcome} As an illustration, "
+        f"{display.listed([f'{display.percent(claim)} needs {n} tasks' for claim, n in THRESHOLDS.items()])}."
+    )

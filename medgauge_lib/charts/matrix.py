@@ -1,0 +1,160 @@
+"""Matrix of paired differences in pass^3, rows against rows in board order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import altair as alt
+import pandas as pd
+
+from medgauge_lib.charts import display, rows, theme
+from medgauge_lib.charts.words import apart_words
+from medgauge_lib.results import Absent
+
+if TYPE_CHECKING:
+    from medgauge_lib.board import Board
+    from medgauge_lib.pairs import Pair
+
+STEPS = (
+    (Fraction(-30, 100), "below −30"),
+    (Fraction(-15, 100), "−30 to −15"),
+    (Fraction(-5, 100), "−15 to −5"),
+    (Fraction(5, 100), "−5 to +5"),
+    (Fraction(15, 100), "+5 to +15"),
+    (Fraction(30, 100), "+15 to +30"),
+    (Fraction(1), "above +30"),
+)
+"""Upper end of each step of colour, and its words in percentage points."""
+
+_TOOLTIP = [
+    alt.Tooltip("upper:N", title="a (upper row)"),
+    alt.Tooltip("lower:N", title="b (lower row)"),
+    alt.Tooltip("shown_difference:N", title="a − b"),
+    alt.Tooltip("shown_interval:N", title="95 % interval (BCa)"),
+    alt.Tooltip("b_count:Q", title="tasks only a passes"),
+    alt.Tooltip("c_count:Q", title="tasks only b passes"),
+    alt.Tooltip("shown_p:N", title="p"),
+    alt.Tooltip("shown_holm:N", title="adjusted p"),
+    alt.Tooltip("verdict:N", title="verdict"),
+]
+
+
+def differences(board: Board) -> alt.LayerChart | alt.FacetChart:
+    """Chart of every pair of rows: how far apart they are and whether they are shown to differ.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    Altair chart
+        One tile a pair, below the name of its upper row and left of that of its lower row. A full tile is a
+        pair shown to differ, a small one is a pair not shown to differ; colour is the difference.
+    """
+    names = rows.row_frame(board)
+    n_rows, frame = len(names), differences_frame(board)
+    cell = 22 if n_rows <= 20 else 15 if n_rows <= 50 else 10
+    layers = [_diagonal(names, cell)]
+    if not frame.empty:
+        layers = [_tiles(frame, n_rows, cell), *layers]
+    return alt.layer(*layers, width=cell * n_rows, height=cell * n_rows, description=_alternative(board))
+
+
+def differences_frame(board: Board) -> pd.DataFrame:
+    """Data of `differences`, one line a pair: a is the row higher on the board, difference is a minus b."""
+    place = {record: k for k, record in enumerate(board.order, 1)}
+    name = {row.id: display.text(row.label) for row in board.rows}
+    lines = [_line(pair, place, name) for pair in board.pairs.pairs]
+    columns = [
+        *("upper_place", "lower_place", "upper", "lower", "difference", "low", "high", "b_count", "c_count"),
+        *("step", "p", "holm", "differs", "verdict"),
+        *("shown_difference", "shown_interval", "shown_p", "shown_holm"),
+    ]
+    return pd.DataFrame(lines, columns=columns).sort_values(["upper_place", "lower_place"], ignore_index=True)
+
+
+def _line(pair: Pair, place: dict[str, int], name: dict[str, str]) -> dict[str, object]:
+    """A pair as the board has it: where cost put b above a, the pair is turned round."""
+    turned = place[pair.a] > place[pair.b]
+    upper, lower = (pair.b, pair.a) if turned else (pair.a, pair.b)
+    b_count, c_count = (pair.c_count, pair.b_count) if turned else (pair.b_count, pair.c_count)
+    bounds = pair.interval
+    if turned and not isinstance(bounds, Absent):
+        bounds = replace(bounds, low=-bounds.high, high=-bounds.low)
+    difference = -pair.difference if turned else pair.difference
+    return {
+        "upper_place": place[upper],
+        "lower_place": place[lower],
+        "upper": name[upper],
+        "lower": name[lower],
+        "difference": float(difference),
+        "low": None if isinstance(bounds, Absent) else bounds.low,
+        "high": None if isinstance(bounds, Absent) else bounds.high,
+        "b_count": b_count,
+        "c_count": c_count,
+        "p": None if isinstance(pair.p, Absent) else float(pair.p),
+        "step": next(words for end, words in STEPS if difference <= end),
+        "holm": None if isinstance(pair.holm, Absent) else float(pair.holm),
+        "differs": pair.differs,
+        "verdict": "shown to differ" if pair.differs else "not shown to differ",
+        "shown_difference": display.points(difference),
+        "shown_interval": display.interval(bounds, difference=True),
+        "shown_p": display.p_value(pair.p),
+        "shown_holm": display.p_value(pair.holm),
+    }
+
+
+def _tiles(frame: pd.DataFrame, n_rows: int, cell: int) -> alt.Chart:
+    x = alt.X("upper_place:Q", scale=alt.Scale(domain=[0.5, n_rows + 0.5], nice=False, zero=False), axis=None)
+    drawn: alt.Chart = (
+        alt.Chart(frame)
+        .mark_square(opacity=1, aria=False)
+        .encode(
+            x=x,
+            y=rows.place("lower_place", n_rows=n_rows),
+            color=alt.Color(
+                "step:N",
+                title="upper row − lower row, pp",
+                scale=alt.Scale(domain=[words for _, words in STEPS], range=list(theme.DIVERGING)),
+                legend=alt.Legend(orient="top", symbolType="square", symbolSize=120),
+            ),
+            size=alt.Size(
+                "verdict:N",
+                title=None,
+                scale=alt.Scale(
+                    domain=["shown to differ", "not shown to differ"],
+                    range=[(cell - 2) ** 2, (cell * 0.4) ** 2],
+                ),
+                legend=alt.Legend(
+                    orient="top", symbolType="square", symbolFillColor=theme.MUTED, symbolStrokeWidth=0
+                ),
+            ),
+            tooltip=_TOOLTIP,
+        )
+    )
+    return drawn
+
+
+def _diagonal(names: pd.DataFrame, cell: int) -> alt.Chart:
+    n_rows = len(names)
+    drawn: alt.Chart = (
+        alt.Chart(names)
+        .mark_text(align="left", dx=-cell / 2 + 3, fontSize=min(11, cell - 1), color=theme.INK, aria=False)
+        .encode(
+            x=alt.X(
+                "place:Q", scale=alt.Scale(domain=[0.5, n_rows + 0.5], nice=False, zero=False), axis=None
+            ),
+            y=rows.place(n_rows=n_rows),
+            text="name:N",
+            tooltip=[alt.Tooltip("subject:N"), alt.Tooltip("rank:N")],
+        )
+    )
+    return drawn
+
+
+def _alternative(board: Board) -> str:
+    return f"Matrix of paired differences in pass^3, every row against every other. {apart_words(board)}"
