@@ -1,0 +1,148 @@
+"""The commands ``medgauge findings check``, ``packet`` and ``score``; thin, each is one library call.
+
+Exit codes: 0 clean, 1 with findings (a gate failed, a review refused), 2 where the input cannot be used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from medgauge_lib.errors import InputError
+from medgauge_lib.findings.contract import Benchmark, Task, canonical, read_benchmark
+from medgauge_lib.findings.gates import Failure
+from medgauge_lib.findings.packet import DOCUMENTS, FEWEST, MOST, write_packets, write_whole
+from medgauge_lib.findings.quality import STATUSES, score_findings
+from medgauge_lib.findings.statistics import Checked, check_task, stray_failures
+from medgauge_lib.intervals import SEED
+
+_FOLDER = click.Path(path_type=Path)
+
+
+@click.group()
+def findings() -> None:
+    """Finding quality: check submissions, draw audit packets, score reviews."""
+
+
+def _progress(tasks: Sequence[Task]) -> Iterable[Task]:
+    return tqdm(tasks, unit="task", leave=False, disable=None)
+
+
+@findings.command()
+@click.argument("data", type=_FOLDER)
+@click.argument("submissions", type=_FOLDER)
+@click.option("--format", "layout", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_context
+def check(context: click.Context, data: Path, submissions: Path, layout: str) -> None:
+    """Hold every submission against its corpus.
+
+    DATA holds tasks.json and the corpora, SUBMISSIONS one <task_id>.json a task. Prints each failed gate as a
+    line: task, finding, gate, place, what was found, what would be right.
+    """
+    benchmark = read_benchmark(data)
+    strays = tuple(stray_failures(benchmark, submissions, "submission"))
+    unusable: list[InputError] = []
+    checked = [_without_corpus(one) for one in _checked(benchmark, submissions, unusable)]
+    failures = [*(failure for one in checked for failure in one.failures), *strays]
+    counts = Counter(one.status for one in checked)
+    if layout == "json":
+        document = {
+            "counts": dict(counts),
+            "failures": [vars(failure) for failure in failures],
+            "tasks": [{"task_id": one.task.task_id, "status": one.status} for one in checked],
+        }
+        click.echo(canonical(document).decode())
+    else:
+        _print(failures)
+        names = ("valid", "abstained", "invalid", "missing")
+        click.echo(f"{len(checked)} tasks: " + ", ".join(f"{counts[name]} {name}" for name in names))
+    for error in unusable:
+        click.echo(str(error), err=True)
+    context.exit(2 if unusable else 1 if failures else 0)
+
+
+def _checked(benchmark: Benchmark, submissions: Path, unusable: list[InputError]) -> Iterator[Checked]:
+    """Yield every task that can be checked; trouble with one corpus does not hide the others."""
+    for task in _progress(benchmark.tasks):
+        try:
+            yield check_task(benchmark, task, submissions)
+        except InputError as error:
+            unusable.append(error)
+
+
+def _without_corpus(checked: Checked) -> Checked:
+    """Return a result without its documents, so that only one corpus is in memory at a time."""
+    return Checked(checked.task, checked.status, checked.failures)
+
+
+def _print(failures: Iterable[Failure], *, err: bool = False) -> None:
+    for failure in failures:
+        click.echo(str(failure), err=err)
+
+
+def _hexadecimal(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not re.fullmatch("[0-9a-fA-F]+", value):
+        raise click.BadParameter("write hexadecimal digits, such as 00ff", context, parameter)
+    return value
+
+
+@findings.command()
+@click.argument("data", type=_FOLDER)
+@click.argument("submissions", type=_FOLDER)
+@click.option("--out", type=_FOLDER, required=True, help="Folder for the packets, with seed and budget.")
+@click.option(
+    "--documents",
+    type=click.IntRange(FEWEST, MOST),
+    help=f"Documents of a packet at most. [default: {DOCUMENTS}]",
+)
+@click.option(
+    "--seed",
+    metavar="HEX",
+    callback=_hexadecimal,
+    help="Seed, made after the submissions. [default: a new one]",
+)
+@click.pass_context
+def packet(
+    context: click.Context, data: Path, submissions: Path, out: Path, documents: int | None, seed: str | None
+) -> None:
+    """Draw the audit packet of every valid submission.
+
+    The same seed and submission give the same packet. A seed kept in the folder is used again, and refused if
+    its file is older than a submission.
+    """
+    written = write_packets(data, submissions, out, seed=seed, documents=documents, progress=_progress)
+    _print(written.failures, err=True)
+    click.echo(f"{len(written.packets)} packets in {out}, seed {written.audit.seed}")
+    context.exit(1 if written.failures else 0)
+
+
+@findings.command()
+@click.argument("data", type=_FOLDER)
+@click.argument("submissions", type=_FOLDER)
+@click.argument("reviews", type=_FOLDER)
+@click.option("--out", type=_FOLDER, required=True, help="File for the scores, as canonical JSON.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**64 - 1),
+    default=SEED,
+    show_default=True,
+    help="Seed of the intervals' resamples.",
+)
+@click.pass_context
+def score(context: click.Context, data: Path, submissions: Path, reviews: Path, out: Path, seed: int) -> None:
+    """Score the reviewed findings.
+
+    REVIEWS holds one <task_id>.json a task and judge_config.json. A stale review is refused and named with what
+    changed; its task waits for another. The conditional mean is over scored tasks only.
+    """
+    report = score_findings(data, submissions, reviews, seed=seed, progress=_progress)
+    write_whole(out, canonical(report.to_document()))
+    _print(report.remarks, err=True)
+    counts = Counter(task.status for task in report.tasks)
+    click.echo(f"{len(report.tasks)} tasks: " + ", ".join(f"{counts[name]} {name}" for name in STATUSES))
+    context.exit(1 if report.remarks else 0)

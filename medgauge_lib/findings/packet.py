@@ -1,0 +1,428 @@
+"""The audit packet: the documents a reviewer reads, drawn so that seed and submission fix them.
+
+Every quoted document is in it, then documents of each cell (finding × condition × state), then a remainder of
+the whole corpus. Within a cell documents are ranked by SHA-256 of seed, cell and document id. The packet is a
+bounded audit of submitted labels: it gives no estimate of their accuracy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from medgauge_lib.errors import InputError
+from medgauge_lib.findings.contract import (
+    JUDGE_CONFIG,
+    SCORING_VERSION,
+    Task,
+    canonical,
+    read_benchmark,
+    read_json,
+    require,
+)
+from medgauge_lib.findings.corpus import Corpus
+from medgauge_lib.findings.gates import STATES, Failure
+from medgauge_lib.findings.statistics import Checked, check_task, stray_failures, submission_path
+
+DOCUMENTS, FEWEST, MOST = 160, 60, 2000
+"""Documents of a packet: by default, at least, at most."""
+
+STATEMENT = (
+    "A bounded audit of submitted labels: counts and partitions were checked over all selected documents, "
+    "labels only on the documents of this packet. It gives no estimate of label accuracy."
+)
+"""What a packet and a report say about the audit."""
+
+
+@dataclass(frozen=True)
+class Packet:
+    """The documents of one audit.
+
+    Attributes
+    ----------
+    task_id : str
+        The task.
+    document_ids : tuple of str
+        In the order of the corpus.
+    quoted : frozenset of str
+        Those that the submission quotes.
+    corpus_documents : int
+        Size of the corpus.
+    """
+
+    task_id: str
+    document_ids: tuple[str, ...]
+    quoted: frozenset[str]
+    corpus_documents: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a document: ``task_id, doc_id, quoted``."""
+        ids = list(self.document_ids)
+        return pd.DataFrame(
+            {"task_id": self.task_id, "doc_id": ids, "quoted": [doc_id in self.quoted for doc_id in ids]}
+        )
+
+
+def rank(seed: str, cell: str, doc_id: str) -> bytes:
+    r"""Return what documents of a cell are sorted by: SHA-256 of seed, cell and id with zero bytes between.
+
+    Examples
+    --------
+    >>> rank("00", "f1/c/positive", "d1") == hashlib.sha256(b"00\0f1/c/positive\0d1").digest()
+    True
+    """
+    return hashlib.sha256(f"{seed}\0{cell}\0{doc_id}".encode()).digest()
+
+
+def cells(submission: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return the cells that hold documents: name and document ids, in the order of the submission.
+
+    Examples
+    --------
+    >>> assignment = {"positive_doc_ids": ["a"], "negative_doc_ids": [], "unknown_doc_ids": ["b"]}
+    >>> cells({"findings": [{"finding_id": "f", "assignments": [{"condition_id": "c", **assignment}]}]})
+    [('f/c/positive', ['a']), ('f/c/unknown', ['b'])]
+    """
+    found = [
+        (
+            f"{finding['finding_id']}/{assignment['condition_id']}/{state}",
+            list(assignment[f"{state}_doc_ids"]),
+        )
+        for finding in submission["findings"]
+        for assignment in finding["assignments"]
+        for state in STATES
+    ]
+    return [(name, ids) for name, ids in found if ids]
+
+
+def draw(
+    submission: Mapping[str, Any], task: Task, corpus: Corpus, *, seed: str, documents: int = DOCUMENTS
+) -> Packet:
+    """Draw the packet of a valid submission.
+
+    Parameters
+    ----------
+    submission : mapping
+        A submission that passed every gate and holds findings.
+    task, corpus
+        What it answers.
+    seed : str
+        Used as text; made after the submission.
+    documents : int
+        Budget, 60 to 2,000.
+
+    Returns
+    -------
+    Packet
+        As many documents as the budget, or the whole corpus where that is smaller.
+
+    Raises
+    ------
+    ValueError
+        Where `documents` is out of range.
+    InputError
+        Where quoted documents take more than half the budget, or the cells do not fit into the rest.
+
+    Examples
+    --------
+    See the command ``medgauge findings packet``.
+    """
+    if not FEWEST <= documents <= MOST:
+        raise ValueError(f"documents must lie in {FEWEST}..{MOST}, but got {documents}")
+    quoted = {span["doc_id"] for finding in submission["findings"] for span in finding["evidence"]}
+    filled = cells(submission)
+    if 2 * len(quoted) > documents:
+        wrong = f"{len(quoted)} quoted documents are more than half of {documents} audit documents"
+        raise _too_small(task, wrong, 2 * len(quoted))
+    if len(quoted) + len(filled) > documents:
+        wrong = (
+            f"{len(quoted)} quoted documents and {len(filled)} cells do not fit into {documents} documents"
+        )
+        raise _too_small(task, wrong, len(quoted) + len(filled))
+    chosen = set(quoted)
+    share = max(1, (documents - len(quoted)) // (2 * max(1, len(filled))))
+    for cell, ids in filled:
+        # The first ones, chosen already or not: the sample of a cell must not depend on the other cells.
+        chosen.update(_first(ids, share, seed, cell))
+    rest = [document["doc_id"] for document in corpus.documents if document["doc_id"] not in chosen]
+    chosen.update(_first(rest, documents - len(chosen), seed, task.task_id))
+    drawn = tuple(document["doc_id"] for document in corpus.documents if document["doc_id"] in chosen)
+    return Packet(task.task_id, drawn, frozenset(quoted), len(corpus))
+
+
+def _too_small(task: Task, wrong: str, needed: int) -> InputError:
+    remedy = f"give --documents {needed} or more" if needed <= MOST else f"quote fewer; {MOST} is the most"
+    return InputError(f"the submission to {task.task_id}: {wrong}", remedy)
+
+
+def _first(ids: Iterable[str], number: int, seed: str, cell: str) -> list[str]:
+    return sorted(ids, key=lambda doc_id: rank(seed, cell, doc_id))[: max(0, number)]
+
+
+def packet_document(
+    checked: Checked, packet: Packet, *, seed: str, documents: int, reference_sha256: str
+) -> dict[str, Any]:
+    """Return a packet as the document a reviewer is given.
+
+    Parameters
+    ----------
+    checked : Checked
+        The valid submission with its corpus.
+    packet : Packet
+        Drawn from it.
+    seed, documents, reference_sha256
+        Recorded, so that the review can be bound to them.
+
+    Returns
+    -------
+    dict
+        ``task``, ``submission`` (findings without their lists of ids, which `documents` carries as labels),
+        ``documents`` in corpus order, ``review`` (what the review file must repeat) and ``statement``.
+    """
+    if checked.corpus is None:
+        raise ValueError(f"checked must carry its corpus, but {checked.task.task_id} is {checked.status}")
+    findings = checked.submission["findings"]
+    labels = {
+        (finding["finding_id"], assignment["condition_id"], doc_id): state
+        for finding in findings
+        for assignment in finding["assignments"]
+        for state in STATES
+        for doc_id in assignment[f"{state}_doc_ids"]
+    }
+    return {
+        "task": checked.task.document,
+        "submission": {**checked.submission, "findings": [_without_ids(finding) for finding in findings]},
+        "documents": [
+            {
+                "document": checked.corpus.documents[checked.corpus.index[doc_id]],
+                "quoted": doc_id in packet.quoted,
+                "labels": {
+                    finding["finding_id"]: {
+                        definition["condition_id"]: labels.get(
+                            (finding["finding_id"], definition["condition_id"], doc_id), "outside_population"
+                        )
+                        for definition in finding["definitions"]
+                    }
+                    for finding in findings
+                },
+            }
+            for doc_id in packet.document_ids
+        ],
+        "review": {
+            **binding(checked, reference_sha256),
+            "semantic_audit": {
+                "audit_seed": seed,
+                "audit_documents": documents,
+                "corpus_documents": packet.corpus_documents,
+                "document_ids": list(packet.document_ids),
+            },
+        },
+        "statement": STATEMENT,
+    }
+
+
+def _without_ids(finding: Mapping[str, Any]) -> dict[str, Any]:
+    counts = {
+        assignment["condition_id"]: {state: len(assignment[f"{state}_doc_ids"]) for state in STATES}
+        for assignment in finding["assignments"]
+    }
+    return {**{name: value for name, value in finding.items() if name != "assignments"}, "counts": counts}
+
+
+def binding(checked: Checked, reference_sha256: str) -> dict[str, str]:
+    """Return what a review of this submission must repeat: hashes and the scoring version.
+
+    Parameters
+    ----------
+    checked : Checked
+        The submission.
+    reference_sha256 : str
+        From `Benchmark.reference_sha256`.
+    """
+    return {
+        "task_id": checked.task.task_id,
+        "task_sha256": checked.task.sha256,
+        "corpus_sha256": checked.task.corpus_sha256,
+        "submission_sha256": checked.sha256,
+        "reference_sha256": reference_sha256,
+        "scoring_version": SCORING_VERSION,
+    }
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What fixes the packets of one judge, beside the submissions.
+
+    Attributes
+    ----------
+    seed : str
+        Hexadecimal digits, used as text.
+    documents : int
+        Budget of a packet.
+    stored : bool
+        Whether both were read from the folder of the packets.
+    """
+
+    seed: str
+    documents: int
+    stored: bool
+
+
+def audit(out: Path, *, seed: str | None = None, documents: int | None = None) -> Audit:
+    """Return seed and budget of the packets in a folder: as stored there, as given, or new.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of the packets; its ``judge_config.json`` keeps both.
+    seed : str, optional
+        Hexadecimal digits; without one and with none stored, a new one is made.
+    documents : int, optional
+        Budget; 160 unless stored or given.
+
+    Raises
+    ------
+    InputError
+        Where what is stored differs from what is given.
+    """
+    path = out / JUDGE_CONFIG
+    if not path.exists():
+        return Audit(seed or secrets.token_hex(32), documents or DOCUMENTS, stored=False)
+    config = read_json(path).value
+    require(config, "audit", path)
+    for name, given in (("audit_seed", seed), ("audit_documents", documents)):
+        if given is not None and given != config[name]:
+            wrong = f"it keeps {config[name]}, but {given} is given"
+            raise InputError(wrong, "draw into another folder", file=path, pointer=f"/{name}")
+    return Audit(config["audit_seed"], int(config["audit_documents"]), stored=True)
+
+
+@dataclass(frozen=True)
+class Packets:
+    """The packets that were written, and the submissions that got none.
+
+    Attributes
+    ----------
+    audit : Audit
+        Seed and budget.
+    packets : tuple of Packet
+        In ascending order of task.
+    failures : tuple of Failure
+        Gates that submissions failed, and files that belong to no task.
+    """
+
+    audit: Audit
+    packets: tuple[Packet, ...]
+    failures: tuple[Failure, ...]
+
+
+def write_packets(
+    data: str | os.PathLike[str],
+    submissions: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    seed: str | None = None,
+    documents: int | None = None,
+    progress: Callable[[Sequence[Task]], Iterable[Task]] = iter,
+) -> Packets:
+    """Draw the packets of all valid submissions and write them, with seed and budget beside them.
+
+    Parameters
+    ----------
+    data, submissions : path
+        Folders of the benchmark and of the submissions.
+    out : path
+        Folder for ``<task_id>.json`` and ``judge_config.json``; the judge adds its model and input budget.
+    seed, documents
+        As for `audit`.
+    progress : callable
+        Wraps the sequence of tasks, for example in a progress bar.
+
+    Returns
+    -------
+    Packets
+        An abstention needs no packet, an invalid submission gets none.
+
+    Raises
+    ------
+    InputError
+        On unusable data, a packet that does not hold its quotations, or a stored seed that is older than a
+        submission. Nothing is written then.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from medgauge_lib.findings.demo import write_demo
+    >>> with TemporaryDirectory() as place:
+    ...     demo = write_demo(Path(place))
+    ...     written = write_packets(demo.data, demo.submissions, Path(place, "packets"), seed="00ff")
+    ...     sorted(path.name for path in Path(place, "packets").iterdir())[:2]
+    ['judge_config.json', 'synthetic-clinic-association.json']
+    """
+    benchmark, folder, target = read_benchmark(data), Path(submissions), Path(out)
+    reference = benchmark.reference_sha256()
+    settings = audit(target, seed=seed, documents=documents)
+    failures = list(stray_failures(benchmark, folder, "submission"))
+    packets, contents = [], {}
+    for task in progress(benchmark.tasks):
+        checked = check_task(benchmark, task, folder)
+        failures.extend(checked.failures)
+        if checked.status != "valid" or checked.corpus is None:
+            continue
+        if settings.stored:
+            _made_after(target / JUDGE_CONFIG, submission_path(folder, task))
+        packet = draw(
+            checked.submission, task, checked.corpus, seed=settings.seed, documents=settings.documents
+        )
+        packets.append(packet)
+        contents[f"{task.task_id}.json"] = canonical(
+            packet_document(
+                checked,
+                packet,
+                seed=settings.seed,
+                documents=settings.documents,
+                reference_sha256=reference,
+            )
+        )
+    if not settings.stored:
+        config = {"audit_documents": settings.documents, "audit_seed": settings.seed}
+        contents = {JUDGE_CONFIG: canonical(config)} | contents
+    for name, content in contents.items():
+        write_whole(target / name, content)
+    return Packets(settings, tuple(packets), tuple(failures))
+
+
+def _made_after(seed: Path, submission: Path) -> None:
+    """Refuse a seed that an agent could have known: its file must not be older than the submission."""
+    if seed.stat().st_mtime_ns < submission.stat().st_mtime_ns:
+        raise InputError(
+            f"the seed is older than the submission {submission.name}",
+            "draw into another folder, with a seed made after the submission",
+            file=seed,
+        )
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, over an old one too.
+
+    Raises
+    ------
+    InputError
+        Where it cannot be written.
+    """
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        wrong = f"cannot be written: {error.strerror or type(error).__name__}"
+        raise InputError(wrong, "give a place that can be written to", file=path) from None

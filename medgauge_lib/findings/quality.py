@@ -1,0 +1,633 @@
+"""Scores taken together: aggregates that never hide what is missing, and everything a report shows.
+
+Quality lies in 0 to 100 points; higher is better. The conditional mean is over scored tasks only and always
+stands beside its counts. A submission that fails a gate has no score; a review that is refused is named, and
+its task waits for another.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from medgauge_lib.errors import InputError
+from medgauge_lib.findings.contract import (
+    JUDGE_CONFIG,
+    SCORING_VERSION,
+    Benchmark,
+    Task,
+    read_benchmark,
+    read_json,
+    require,
+)
+from medgauge_lib.findings.corpus import Corpus
+from medgauge_lib.findings.gates import Failure
+from medgauge_lib.findings.packet import STATEMENT, draw
+from medgauge_lib.findings.review import WEIGHTS, FindingScore, review_failures, score_review
+from medgauge_lib.findings.statistics import Checked, check_task, stray_failures
+from medgauge_lib.intervals import SEED, bca, resampled_sums
+from medgauge_lib.results import Absent, Estimate, Interval
+from medgauge_lib.schema import quoted
+
+Status = Literal["missing", "invalid", "abstained", "pending_review", "unresolved", "scored"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""Statuses of a task, in the order of its way to a score."""
+
+STATEMENTS = (
+    "Scores given by a model carry evaluator error.",
+    STATEMENT,
+    "The conditional mean and its interval are over scored tasks only.",
+    "An abstention is valid and has no score; it is no verified absence of findings.",
+)
+"""What stands beside every score."""
+
+NO_REFERENCE = Absent("there are no fixed conclusions to cover")
+
+_CONTEXT = 120
+_BIN = 10
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """A quotation of a finding with the text around it, as text.
+
+    Attributes
+    ----------
+    finding_id, doc_id, role : str
+        Which finding quotes which document as what.
+    before, quote, after : str
+        The quotation and up to 120 code points on either side.
+    """
+
+    finding_id: str
+    doc_id: str
+    role: str
+    before: str
+    quote: str
+    after: str
+
+
+@dataclass(frozen=True)
+class TaskQuality:
+    """One task of the report.
+
+    Attributes
+    ----------
+    task_id, source, kind : str
+        The task.
+    status : str
+        One of `STATUSES`.
+    quality : Fraction or Absent
+        Mean over its findings, in points; absent unless the status is ``scored``.
+    findings : tuple of FindingScore
+        Of an accepted review.
+    failures : tuple of Failure
+        Gates that the submission failed.
+    refusals : tuple of Failure
+        Why a review was refused.
+    notes : tuple of Failure
+        What is odd but refuses nothing.
+    claims : mapping
+        Finding id to claim, for a valid submission.
+    quotations : tuple of Quotation
+        Evidence of a valid submission.
+    abstention_reason : str
+        The agent's words, empty unless it abstained.
+    """
+
+    task_id: str
+    source: str
+    kind: str
+    status: Status
+    quality: Fraction | Absent
+    findings: tuple[FindingScore, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    refusals: tuple[Failure, ...] = ()
+    notes: tuple[Failure, ...] = ()
+    claims: Mapping[str, str] = MappingProxyType({})
+    quotations: tuple[Quotation, ...] = ()
+    abstention_reason: str = ""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Tasks taken together; every rate is over all of them.
+
+    Attributes
+    ----------
+    tasks, scored_tasks, missing, invalid, pending : int
+        Counts; `pending` are the tasks that wait for a review or are unresolved.
+    abstention_rate, valid_submission_rate : Fraction
+        Shares in [0, 1]; an abstention is a valid submission.
+    quality_mean : Fraction or Absent
+        In points; absent unless every task has a score.
+    conditional_quality_mean : Estimate or Absent
+        Over scored tasks only, with its BCa interval over them.
+    """
+
+    tasks: int
+    scored_tasks: int
+    missing: int
+    invalid: int
+    pending: int
+    abstention_rate: Fraction
+    valid_submission_rate: Fraction
+    quality_mean: Fraction | Absent
+    conditional_quality_mean: Estimate | Absent
+
+
+def task_quality(findings: Sequence[FindingScore]) -> Fraction | Absent:
+    """Return the mean over a task's findings; absent where one of them is unresolved.
+
+    Examples
+    --------
+    >>> task_quality([FindingScore("f", "partial", True, None, {}, Fraction(40), "-")])
+    Fraction(40, 1)
+    """
+    qualities = [finding.quality for finding in findings if isinstance(finding.quality, Fraction)]
+    if len(qualities) < len(findings):
+        return Absent(f"{len(findings) - len(qualities)} of {len(findings)} findings are unresolved")
+    return sum(qualities, Fraction()) / len(qualities) if qualities else Absent("no finding")
+
+
+def summary(tasks: Sequence[TaskQuality], *, seed: int = SEED) -> Summary:
+    """Take tasks together.
+
+    Parameters
+    ----------
+    tasks : sequence of TaskQuality
+        At least one.
+    seed : int
+        Of the interval's resamples.
+
+    Examples
+    --------
+    >>> tasks = [TaskQuality("a", "s", "k", "scored", Fraction(80)),
+    ...     TaskQuality("b", "s", "k", "abstained", Absent("abstained"))]
+    >>> both = summary(tasks)
+    >>> both.scored_tasks, both.tasks, float(both.conditional_quality_mean), str(both.quality_mean)
+    (1, 2, 80.0, '1 of 2 tasks have no score')
+    """
+    n = len(tasks)
+    counts = Counter(task.status for task in tasks)
+    scores = [task.quality for task in sorted(tasks, key=lambda task: task.task_id)]
+    values = [value for value in scores if isinstance(value, Fraction)]
+    mean = _mean(values, seed)
+    return Summary(
+        tasks=n,
+        scored_tasks=len(values),
+        missing=counts["missing"],
+        invalid=counts["invalid"],
+        pending=counts["pending_review"] + counts["unresolved"],
+        abstention_rate=Fraction(counts["abstained"], n),
+        valid_submission_rate=Fraction(n - counts["missing"] - counts["invalid"], n),
+        quality_mean=mean.value
+        if isinstance(mean, Estimate) and len(values) == n
+        else Absent(f"{n - len(values)} of {n} tasks have no score"),
+        conditional_quality_mean=mean,
+    )
+
+
+def _mean(values: Sequence[Fraction], seed: int) -> Estimate | Absent:
+    """Return the mean over scored tasks with its BCa interval, on integers over a common denominator."""
+    if not values:
+        return Absent("no task has a score")
+    denominator = math.lcm(*(value.denominator for value in values))
+    numerators = [int(value * denominator) for value in values]
+    x: npt.NDArray[Any] = np.array(numerators, dtype=np.int64 if max(numerators) < 2**53 else object)
+    sums = resampled_sums(x[:, np.newaxis], seed=seed)[0]
+    interval = bca(x, sums, denominator, seed=seed)
+    return Estimate(sum(values, Fraction()) / len(values), len(values), interval)
+
+
+@dataclass(frozen=True)
+class QualityReport:
+    """Everything a report of finding quality shows.
+
+    Attributes
+    ----------
+    benchmark_version, tasks_sha256, reference_sha256 : str
+        What was scored.
+    reviewer_method : str or Absent
+        The one method of all reviews.
+    judge : mapping or Absent
+        The judge's configuration as it came.
+    tasks : tuple of TaskQuality
+        In ascending order of id.
+    overall : Summary
+        Over all tasks.
+    by_source, by_kind : mapping
+        Name to `Summary`, ascending.
+    strays : tuple of Failure
+        Files that belong to no task.
+    """
+
+    benchmark_version: str
+    tasks_sha256: str
+    reference_sha256: str
+    reviewer_method: str | Absent
+    judge: Mapping[str, Any] | Absent
+    tasks: tuple[TaskQuality, ...]
+    overall: Summary
+    by_source: Mapping[str, Summary]
+    by_kind: Mapping[str, Summary]
+    strays: tuple[Failure, ...]
+
+    @property
+    def remarks(self) -> tuple[Failure, ...]:
+        """Failed gates, refused reviews, notes and stray files, in the order of the tasks."""
+        of_tasks = [(*task.failures, *task.refusals, *task.notes) for task in self.tasks]
+        return (*(remark for remarks in of_tasks for remark in remarks), *self.strays)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a task: ``task_id, source, kind, status, quality, reason, findings``.
+
+        `quality` is in points and None where there is none, for the reason beside it.
+        """
+        return pd.DataFrame(
+            {
+                "task_id": [task.task_id for task in self.tasks],
+                "source": [task.source for task in self.tasks],
+                "kind": [task.kind for task in self.tasks],
+                "status": [task.status for task in self.tasks],
+                "quality": pd.Series([_number(task.quality) for task in self.tasks], dtype=object),
+                "reason": [str(_reason(task.quality) or "") for task in self.tasks],
+                "findings": [len(task.claims) for task in self.tasks],
+            }
+        )
+
+    def findings_frame(self) -> pd.DataFrame:
+        """Return one row an assessed finding: task, claim, judgements, dimensions and quality."""
+        rows = [
+            {
+                "task_id": task.task_id,
+                "finding_id": finding.finding_id,
+                "claim": task.claims[finding.finding_id],
+                "support": finding.support,
+                "task_fulfilled": finding.task_fulfilled,
+                "duplicate_of": finding.duplicate_of,
+                **{name: float(value) for name, value in finding.dimensions.items()},
+                "quality": _number(finding.quality),
+                "rationale": finding.rationale,
+            }
+            for task in self.tasks
+            for finding in task.findings
+        ]
+        columns = ["task_id", "finding_id", "claim", "support", "task_fulfilled", "duplicate_of"]
+        return pd.DataFrame(rows, columns=[*columns, *WEIGHTS, "quality", "rationale"], dtype=object)
+
+    def evidence_frame(self) -> pd.DataFrame:
+        """Return one row a quotation: ``task_id, finding_id, doc_id, role, before, quote, after``."""
+        names = ["finding_id", "doc_id", "role", "before", "quote", "after"]
+        rows = [
+            (task.task_id, *(getattr(quotation, name) for name in names))
+            for task in self.tasks
+            for quotation in task.quotations
+        ]
+        return pd.DataFrame(rows, columns=["task_id", *names])
+
+    def summary_frame(self) -> pd.DataFrame:
+        """Return one row a summary: ``by`` (all, source, kind), ``name``, and the fields of `Summary`."""
+        groups = [("all", "all tasks", self.overall)]
+        groups += [("source", name, value) for name, value in self.by_source.items()]
+        groups += [("kind", name, value) for name, value in self.by_kind.items()]
+        rows = [{"by": by, "name": name, **summary_document(value)} for by, name, value in groups]
+        return pd.DataFrame(rows, dtype=object)
+
+    def distribution_frame(self) -> pd.DataFrame:
+        """Return how many scored tasks lie in each ten points: ``low, high, tasks``; 100 is in the last."""
+        values = [task.quality for task in self.tasks if isinstance(task.quality, Fraction)]
+        counts = Counter(min(int(value // _BIN), 100 // _BIN - 1) for value in values)
+        lows = range(0, 100, _BIN)
+        return pd.DataFrame(
+            {
+                "low": list(lows),
+                "high": [low + _BIN for low in lows],
+                "tasks": [counts[low // _BIN] for low in lows],
+            }
+        )
+
+    def remarks_frame(self) -> pd.DataFrame:
+        """Return one row a remark: ``task_id, finding_id, gate, pointer, found, right``."""
+        names = ["task_id", "finding_id", "gate", "pointer", "found", "right"]
+        rows = [[getattr(remark, name) for name in names] for remark in self.remarks]
+        return pd.DataFrame(rows, columns=names)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the report as JSON values; an absent figure is null, with its reason beside it."""
+        return {
+            "scoring_version": SCORING_VERSION,
+            "benchmark_version": self.benchmark_version,
+            "tasks_sha256": self.tasks_sha256,
+            "reference_sha256": self.reference_sha256,
+            "reference_coverage": None,
+            "reference_coverage_reason": NO_REFERENCE.reason,
+            "reviewer_method": None if isinstance(self.reviewer_method, Absent) else self.reviewer_method,
+            "judge": None if isinstance(self.judge, Absent) else dict(self.judge),
+            "statements": list(STATEMENTS),
+            **summary_document(self.overall),
+            "by_source": {name: summary_document(value) for name, value in self.by_source.items()},
+            "by_kind": {name: summary_document(value) for name, value in self.by_kind.items()},
+            "task_scores": [_task_document(task) for task in self.tasks],
+            "strays": [vars(stray) for stray in self.strays],
+        }
+
+
+def _number(value: Fraction | Absent) -> float | None:
+    return float(value) if isinstance(value, Fraction) else None
+
+
+def _reason(value: object) -> str | None:
+    return value.reason if isinstance(value, Absent) else None
+
+
+def summary_document(value: Summary) -> dict[str, Any]:
+    """Return a summary as JSON values.
+
+    Parameters
+    ----------
+    value : Summary
+        Of all tasks, a source or a kind.
+    """
+    mean = value.conditional_quality_mean
+    interval = mean.interval if isinstance(mean, Estimate) else mean
+    return {
+        "tasks": value.tasks,
+        "scored_tasks": value.scored_tasks,
+        "missing": value.missing,
+        "invalid": value.invalid,
+        "pending": value.pending,
+        "abstention_rate": float(value.abstention_rate),
+        "valid_submission_rate": float(value.valid_submission_rate),
+        "quality_mean": _number(value.quality_mean),
+        "quality_mean_reason": _reason(value.quality_mean),
+        "conditional_quality_mean": float(mean) if isinstance(mean, Estimate) else None,
+        "conditional_quality_mean_reason": _reason(mean),
+        "conditional_quality_interval": _interval_document(interval),
+        "conditional_quality_interval_reason": _reason(interval),
+    }
+
+
+def _interval_document(interval: Interval | Absent) -> dict[str, Any] | None:
+    if isinstance(interval, Absent):
+        return None
+    names = ("low", "high", "level", "method", "seed", "resamples", "quantile_rule")
+    return {**{name: getattr(interval, name) for name in names}, "over": "scored tasks only"}
+
+
+def _task_document(task: TaskQuality) -> dict[str, Any]:
+    return {
+        "task_id": task.task_id,
+        "source": task.source,
+        "kind": task.kind,
+        "status": task.status,
+        "quality": _number(task.quality),
+        "quality_reason": _reason(task.quality),
+        "abstention_reason": task.abstention_reason,
+        "findings": [
+            {
+                "finding_id": finding.finding_id,
+                "support": finding.support,
+                "task_fulfilled": finding.task_fulfilled,
+                "duplicate_of": finding.duplicate_of,
+                **{name: float(value) for name, value in finding.dimensions.items()},
+                "rationale": finding.rationale,
+                "quality": _number(finding.quality),
+                "quality_reason": _reason(finding.quality),
+            }
+            for finding in task.findings
+        ],
+        "failures": [vars(failure) for failure in task.failures],
+        "refused_review": [vars(failure) for failure in task.refusals],
+        "notes": [vars(note) for note in task.notes],
+    }
+
+
+_Progress = Callable[[Sequence[Task]], Iterable[Task]]
+
+
+def score_findings(
+    data: str | os.PathLike[str],
+    submissions: str | os.PathLike[str],
+    reviews: str | os.PathLike[str],
+    *,
+    seed: int = SEED,
+    progress: _Progress = iter,
+) -> QualityReport:
+    """Check every submission, bind every review, and score: the one call a report needs.
+
+    Parameters
+    ----------
+    data : path
+        Folder with ``tasks.json``, ``release.json`` and the corpora.
+    submissions, reviews : path
+        Folders with one file a task; beside the reviews the judge's configuration.
+    seed : int
+        Of the resamples of the intervals.
+    progress : callable
+        Wraps the sequence of tasks, for example in a progress bar.
+
+    Returns
+    -------
+    QualityReport
+        Every task has a status. Submissions that fail a gate and reviews that are refused have no score, and
+        the reasons are kept.
+
+    Raises
+    ------
+    InputError
+        Where the data cannot be used, reviews lack the judge's configuration, or reviews of different
+        methods would be mixed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from medgauge_lib.findings.demo import write_demo
+    >>> with TemporaryDirectory() as place:
+    ...     demo = write_demo(Path(place))
+    ...     report = score_findings(demo.data, demo.submissions, demo.reviews)
+    >>> report.overall.scored_tasks, report.overall.tasks
+    (8, 15)
+    """
+    benchmark = read_benchmark(data)
+    reference = benchmark.reference_sha256()
+    folder, review_folder = Path(submissions), Path(reviews)
+    strays = (
+        *stray_failures(benchmark, folder, "submission"),
+        *stray_failures(benchmark, review_folder, "review"),
+    )
+    judge = _judge(review_folder, benchmark)
+    methods: dict[str, Path] = {}
+    tasks = []
+    for task in progress(benchmark.tasks):
+        path = review_folder / f"{task.task_id}.json"
+        scored, method = _score_task(check_task(benchmark, task, folder), path, judge, reference)
+        tasks.append(scored)
+        if method is not None:
+            methods.setdefault(method, path)
+    return QualityReport(
+        benchmark_version=str(benchmark.version),
+        tasks_sha256=benchmark.tasks_sha256,
+        reference_sha256=reference,
+        reviewer_method=_one_method(methods),
+        judge=judge,
+        tasks=tuple(tasks),
+        overall=summary(tasks, seed=seed),
+        by_source=_summaries(tasks, "source", seed),
+        by_kind=_summaries(tasks, "kind", seed),
+        strays=strays,
+    )
+
+
+def _summaries(tasks: Sequence[TaskQuality], axis: str, seed: int) -> dict[str, Summary]:
+    names = sorted({getattr(task, axis) for task in tasks})
+    return {
+        name: summary([task for task in tasks if getattr(task, axis) == name], seed=seed) for name in names
+    }
+
+
+def _judge(reviews: Path, benchmark: Benchmark) -> Mapping[str, Any] | Absent:
+    path = reviews / JUDGE_CONFIG
+    if path.exists():
+        config: Mapping[str, Any] = read_json(path).value
+        require(config, "judge_config", path)
+        return config
+    if any((reviews / f"{task.task_id}.json").exists() for task in benchmark.tasks):
+        raise InputError(
+            "the judge's configuration is missing",
+            "put model, max_input_chars, audit_documents and audit_seed there",
+            file=path,
+        )
+    return Absent("there are no reviews")
+
+
+def _one_method(methods: Mapping[str, Path]) -> str | Absent:
+    if len(methods) > 1:
+        (first, one), (second, other) = sorted(methods.items())[:2]
+        raise InputError(
+            f"its reviewer method is {quoted(second)}, but {one.name} has {quoted(first)}",
+            "score reviews of different methods apart; they are never mixed",
+            file=other,
+            pointer="/reviewer_method",
+        )
+    return next(iter(methods), Absent("no review was accepted"))
+
+
+def _score_task(
+    checked: Checked, path: Path, judge: Mapping[str, Any] | Absent, reference_sha256: str
+) -> tuple[TaskQuality, str | None]:
+    """Return a task's quality, and the reviewer method of an accepted review."""
+    if checked.status != "valid" or checked.corpus is None:
+        return _unscored(checked, path), None
+    review, refusals = _read_review(path, checked, reference_sha256)
+    findings = () if review is None else score_review(review, checked.submission)
+    status: Status = "pending_review"
+    quality: Fraction | Absent = Absent("its review was refused" if refusals else "it waits for a review")
+    notes: tuple[Failure, ...] = ()
+    if review is not None:
+        quality = task_quality(findings)
+        status = "scored" if isinstance(quality, Fraction) else "unresolved"
+        notes = _audit_notes(review, checked, judge)
+    submitted = checked.submission["findings"]
+    scored = TaskQuality(
+        task_id=checked.task.task_id,
+        source=checked.task.source,
+        kind=checked.task.kind,
+        status=status,
+        quality=quality,
+        findings=findings,
+        refusals=refusals,
+        notes=notes,
+        claims={finding["finding_id"]: finding["claim"] for finding in submitted},
+        quotations=_quotations(submitted, checked.corpus),
+    )
+    return scored, None if review is None else review["reviewer_method"]
+
+
+def _unscored(checked: Checked, path: Path) -> TaskQuality:
+    reasons = {
+        "missing": "there is no submission",
+        "invalid": "the submission failed a gate",
+        "abstained": "the agent abstained",
+    }
+    task = checked.task
+    notes: tuple[Failure, ...] = ()
+    if path.exists():
+        found = f"a review, though {reasons[checked.status]}"
+        notes = (Failure(task.task_id, "", "review", "", found, "no review"),)
+    return TaskQuality(
+        task.task_id,
+        task.source,
+        task.kind,
+        cast(Status, checked.status),
+        Absent(reasons[checked.status]),
+        failures=checked.failures,
+        notes=notes,
+        abstention_reason=checked.submission["abstention_reason"] if checked.status == "abstained" else "",
+    )
+
+
+def _read_review(
+    path: Path, checked: Checked, reference_sha256: str
+) -> tuple[Mapping[str, Any] | None, tuple[Failure, ...]]:
+    """Return an accepted review, or why it was refused; neither where there is none."""
+    if not path.exists() and not path.is_symlink():
+        return None, ()
+    try:
+        review: Mapping[str, Any] = read_json(path).value
+    except InputError as error:
+        return None, (
+            Failure(checked.task.task_id, "", "review", "", f"a file that {error.wrong}", error.remedy),
+        )
+    refusals = review_failures(review, checked, reference_sha256)
+    return (None, refusals) if refusals else (review, ())
+
+
+def _audit_notes(
+    review: Mapping[str, Any], checked: Checked, judge: Mapping[str, Any] | Absent
+) -> tuple[Failure, ...]:
+    """Return a note where the documents that were reviewed are not the packet that the seed fixes."""
+    if isinstance(judge, Absent) or checked.corpus is None:
+        return ()
+    reviewed = review["semantic_audit"]["document_ids"]
+    try:
+        packet = draw(
+            checked.submission,
+            checked.task,
+            checked.corpus,
+            seed=judge["audit_seed"],
+            documents=int(judge["audit_documents"]),
+        )
+        drawn = list(packet.document_ids)
+    except InputError:
+        drawn = []
+    if reviewed == drawn:
+        return ()
+    strange = len(set(reviewed).symmetric_difference(drawn))
+    found = f"{len(reviewed)} documents, {strange} of them not as drawn" if strange else "another order"
+    right = f"the packet of {len(drawn)} documents that the judge's audit_seed and audit_documents give"
+    return (Failure(checked.task.task_id, "", "audit packet", "/semantic_audit/document_ids", found, right),)
+
+
+def _quotations(findings: Sequence[Mapping[str, Any]], corpus: Corpus) -> tuple[Quotation, ...]:
+    quotations = []
+    for finding in findings:
+        for span in finding["evidence"]:
+            text = corpus.documents[corpus.index[span["doc_id"]]]["text"]
+            before = text[max(0, span["start"] - _CONTEXT) : span["start"]]
+            after = text[span["end"] : span["end"] + _CONTEXT]
+            quotations.append(
+                Quotation(finding["finding_id"], span["doc_id"], span["role"], before, span["quote"], after)
+            )
+    return tuple(quotations)
