@@ -202,11 +202,12 @@ def _planned(params: Params, root: Path, notebooks: list[Path], only: Sequence[s
             executed = folder / "notebooks" / path.name
             if path.stem not in only and manifest.is_same(old, inputs, path.stem, executed):
                 kept[path.stem] = executed.read_text(encoding="utf-8")
+    same = known and not only and old.get("inputs") == inputs and manifest.is_whole(folder, old)
     return _Report(
         params=params,
         folder=folder,
         inputs=inputs,
-        unchanged=known and not only and old.get("inputs") == inputs,
+        unchanged=same,
         kept=kept,
         pages=[path for path in notebooks if not only or path.stem in only or path.stem in kept],
     )

@@ -189,7 +189,7 @@ def _run(job: Job, kernels: _Kernels, cell_seconds: int) -> Executed | CellFaile
 
     notebook = read_notebook(job.notebook)
     _require_parameters(job, notebook)
-    watch = _Watch()
+    watch = _Watch(notebook)
     try:
         with _event_loop():
             executed = _papermill(job, notebook, kernels, cell_seconds, watch)
@@ -201,9 +201,9 @@ def _run(job: Job, kernels: _Kernels, cell_seconds: int) -> Executed | CellFaile
         return _failure(job, watch, f"still running after {cell_seconds} s", kernels)
     except DeadKernelError:
         return _failure(job, watch, "its Python process died (out of memory, or killed)", kernels)
-    except RuntimeError as error:
-        return _failure(job, watch, _one_line(f"its Python process did not start: {error}"), kernels)
-    except OSError as error:
+    except nbformat.ValidationError as error:
+        return _failure(job, watch, _one_line(f"no notebook can hold its output: {error.message}"), kernels)
+    except (RuntimeError, OSError) as error:
         return _failure(job, watch, _one_line(f"its Python process did not start: {error}"), kernels)
     unfinished = _first_unfinished(executed, watch)
     if unfinished is not None:
@@ -293,10 +293,21 @@ def _require_parameters(job: Job, notebook: nbformat.NotebookNode) -> None:
 class _Watch:
     """What is known of a notebook while it runs: the cell it is in, and the node papermill works on."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: nbformat.NotebookNode) -> None:
+        self.source = source
         self.cell_index: int | None = None
         self.finished: set[int] = set()
         self.notebook: nbformat.NotebookNode | None = None
+
+    def cell_number(self) -> int:
+        """Number of the current cell in the source, from 1; papermill put one cell in below the parameters."""
+        if self.cell_index is None:
+            return 0
+        tags = [cell.metadata.get("tags", []) for cell in self.source.cells]
+        if any("injected-parameters" in names for names in tags):
+            return self.cell_index + 1
+        parameters = next(index for index, names in enumerate(tags) if "parameters" in names)
+        return self.cell_index + (self.cell_index <= parameters)
 
     def started(self, notebook: nbformat.NotebookNode) -> None:
         self.notebook = notebook
@@ -352,21 +363,12 @@ def _failure(
     job: Job, watch: _Watch, error: str, kernels: _Kernels, message: str | None = None
 ) -> CellFailed:
     """Keep a failed notebook aside, as far as it came, and say what happened."""
-    notebook = watch.notebook or nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]
-    injected = [
-        index
-        for index, cell in enumerate(notebook.cells)
-        if "injected-parameters" in cell.metadata.get("tags", [])
-    ]
-    number = 0
-    if watch.cell_index is not None:
-        number = watch.cell_index + 1 - sum(index < watch.cell_index for index in injected)
-    text, _ = canonical(notebook, (job.folder, Path.cwd(), kernels.folder))
+    text, _ = canonical(watch.notebook or watch.source, (job.folder, Path.cwd(), kernels.folder))
     # What failed must be said even where nothing can be written.
     with suppress(OSError):
         job.aside.parent.mkdir(parents=True, exist_ok=True)
         job.aside.write_text(text, encoding="utf-8")
-    return CellFailed(job, number, error, message)
+    return CellFailed(job, watch.cell_number(), error, message)
 
 
 def _one_line(text: str) -> str:

@@ -79,7 +79,7 @@ def inputs(params: Params, notebooks: Iterable[Path]) -> dict[str, Any]:
 
 
 def record_files(folder: Path) -> list[Path]:
-    """List the record files of a folder by name, in byte order.
+    """List the record files of a folder by name, in byte order: those that `records.read_records` reads.
 
     Parameters
     ----------
@@ -89,10 +89,17 @@ def record_files(folder: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        Its files that end in ``.json``.
+        Its files that end in ``.json``, hidden ones and those of task labels aside.
     """
     return sorted(
-        (path for path in folder.iterdir() if path.suffix == ".json"), key=lambda path: path.name.encode()
+        (
+            path
+            for path in folder.iterdir()
+            if path.suffix == ".json"
+            and not path.name.startswith(".")
+            and not path.name.endswith(".labels.json")
+        ),
+        key=lambda path: path.name.encode(),
     )
 
 
@@ -157,6 +164,25 @@ def is_same(old: Mapping[str, Any], inputs: Mapping[str, Any], name: str, execut
     if old["inputs"]["notebooks"].get(name) != inputs["notebooks"][name] or not executed.is_file():
         return False
     return bool(old["outputs"].get(f"notebooks/{name}.ipynb") == _file(executed))
+
+
+def is_whole(folder: Path, old: Mapping[str, Any]) -> bool:
+    """Tell whether every file of a report is there, as it was written.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the report.
+    old : mapping
+        Its manifest.
+
+    Returns
+    -------
+    bool
+        The run record aside, which may differ.
+    """
+    written: Mapping[str, str] = old.get("outputs", {})
+    return all((folder / path).is_file() and _file(folder / path) == known for path, known in written.items())
 
 
 def canonical_json(value: Any) -> bytes:

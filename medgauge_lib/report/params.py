@@ -247,7 +247,7 @@ def _mapping(path: Path, text: str) -> dict[str, yaml.Node]:
             f"line {line}: not YAML: {error.problem or error.context}", remedy, file=path
         ) from None
     except yaml.reader.ReaderError as error:
-        wrong = f"holds the control character U+{ord(str(error.character)):04X}"
+        wrong = f"holds the control character U+{int(error.character):04X}"
         raise InputError(wrong, "write one key: value on each line", file=path) from None
     except RecursionError:
         raise InputError("is nested too deeply", "write one key: value on each line", file=path) from None

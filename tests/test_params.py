@@ -1,0 +1,228 @@
+"""Params files are read as they are written, and everything wrong with one is said in two lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import make_reports
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medgauge_lib.errors import InputError
+from medgauge_lib.report.execute import parameters_of, read_notebook
+from medgauge_lib.report.params import KEYS, Params, locate, read_params
+
+ROOT = Path(__file__).parents[1]
+PROJECT_PARAMS = sorted((ROOT / "params").glob("*.yaml"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder ``params`` beside a folder ``records``."""
+    for name in ("params", "records"):
+        (tmp_path / name).mkdir()
+    return tmp_path / "params"
+
+
+def refused(file: Path) -> str:
+    """Read a params file that cannot be used and return the message."""
+    with pytest.raises(InputError) as raised:
+        read_params(file)
+    message = str(raised.value)
+    assert len(message.splitlines()) <= 2
+    assert message.startswith(str(file))
+    return message
+
+
+def test_values_are_typed_and_defaults_filled_in(folder: Path) -> None:
+    """A params file gives typed values; what it leaves out has its default."""
+    (folder / "labels.json").write_text("{}")
+    written = {
+        "seed": "7",
+        "subset": "dev",
+        "labels": "labels.json",
+        "title": '"A: title"',
+        "publish": "internal",
+    }
+    full = read_params(make_reports.params(folder / "a.yaml", **written))
+    assert (full.seed, full.subset, full.labels, full.title, full.publish) == (
+        7, "dev", "labels.json", "A: title", "internal",
+    )  # fmt: skip
+    least = read_params(make_reports.params(folder / "b.yaml"))
+    assert least == Params(
+        folder / "b.yaml", "bm-made", "1.0.0", "../records", "holdout", 20260101, None, None, "public"
+    )
+
+
+@pytest.mark.parametrize(
+    "version", ["1.10", "1.0", "007", "1e3", "2026-01-01", "0x10", "1_000", "true", "null", "12:30:45"]
+)
+@pytest.mark.parametrize("quote", ["", '"', "'"])
+def test_a_version_stays_the_text_it_is(folder: Path, version: str, quote: str) -> None:
+    """A version is the text in the file, whatever YAML would make of it, quoted or not."""
+    file = make_reports.params(
+        folder / "a.yaml", benchmark_version=f"{quote}{version}{quote}".replace(":", "-")
+    )
+    assert read_params(file).benchmark_version == version.replace(":", "-")
+
+
+@pytest.mark.parametrize("word", ["null", "~", "", "Null"])
+def test_an_empty_optional_value_is_none(folder: Path, word: str) -> None:
+    """Labels and title may be written as nothing; a quoted null is a title."""
+    assert read_params(make_reports.params(folder / "a.yaml", title=word, labels=word)).title is None
+    assert read_params(make_reports.params(folder / "a.yaml", title='"null"')).title == "null"
+
+
+def test_a_notebook_gets_the_paths_as_written(folder: Path) -> None:
+    """The values for a notebook hold every key, typed, and no path of the machine."""
+    values = read_params(make_reports.params(folder / "a.yaml", seed=5)).values()
+    assert tuple(values) == KEYS
+    assert values["records"] == "../records"
+    assert values["seed"] == 5
+    assert str(folder) not in repr(values)
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer", "words"),
+    [
+        ({"seed": "-1"}, "/seed", "-1"),
+        ({"seed": str(2**64)}, "/seed", "2**64 - 1"),
+        ({"seed": "1.5"}, "/seed", "1.5"),
+        ({"seed": "seven"}, "/seed", "digits only"),
+        ({"seed": "[1]"}, "/seed", "a list"),
+        ({"title": "{a: b}"}, "/title", "a mapping"),
+        ({"title": '"a\\nb"'}, "/title", "one line"),
+        ({"title": '"\\u202e"'}, "/title", "one line"),
+        ({"subset": "test"}, "/subset", "dev, holdout, calib"),
+        ({"publish": "secret"}, "/publish", "public, internal"),
+        ({"benchmark": "../up"}, "/benchmark", "name a folder"),
+        ({"benchmark_version": "1/0"}, "/benchmark_version", "name a folder"),
+        ({"benchmark": ".hidden"}, "/benchmark", "name a folder"),
+        ({"benchmark": ""}, "/benchmark", "name a folder"),
+        ({"records": "../nowhere"}, "/records", "nowhere does not exist"),
+        ({"records": "a.yaml"}, "/records", "is a file, not a folder"),
+        ({"labels": "none.json"}, "/labels", "none.json is not a file"),
+    ],
+)  # fmt: skip
+def test_a_value_that_cannot_be_used_is_named(
+    folder: Path, changes: dict[str, str], pointer: str, words: str
+) -> None:
+    """A wrong value is refused with its key and what would be right."""
+    message = refused(make_reports.params(folder / "a.yaml", **changes))
+    assert f": {pointer}: " in message
+    assert words in message
+
+
+def test_a_missing_folder_names_the_path_looked_at(folder: Path) -> None:
+    """The folder that was looked for is named in full."""
+    message = refused(make_reports.params(folder / "a.yaml", records="../nowhere"))
+    assert str(folder.parent / "nowhere") in message
+
+
+@pytest.mark.parametrize(
+    ("key", "near"), [("record", "records"), ("Seed", "seed"), ("benchmark-version", "benchmark_version")]
+)
+def test_an_unknown_key_names_the_near_one(folder: Path, key: str, near: str) -> None:
+    """A misspelt key is an error that names the key it resembles."""
+    message = refused(make_reports.params(folder / "a.yaml", **{key: "x"}))
+    assert f"unknown key '{key}'" in message
+    assert f"did you mean {near}?" in message
+
+
+def test_an_unknown_key_like_none_lists_the_keys(folder: Path) -> None:
+    """A key that resembles none is answered with the list of keys."""
+    assert ", ".join(KEYS) in refused(make_reports.params(folder / "a.yaml", zzz="x"))
+
+
+@pytest.mark.parametrize("key", ["benchmark", "benchmark_version", "records"])
+def test_a_missing_key_is_named(folder: Path, key: str) -> None:
+    """Each key without a default is required."""
+    file = make_reports.params(folder / "a.yaml")
+    file.write_text(
+        "".join(line for line in file.read_text().splitlines(True) if not line.startswith(f"{key}:"))
+    )
+    assert f"/{key}: {key} is missing" in refused(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"# only a comment\n", "is empty"),
+        (b"- a\n- b\n", "is not a mapping"),
+        (b"just words\n", "is not a mapping"),
+        (b"benchmark: a\nbenchmark: b\n", "line 2: benchmark is there twice"),
+        (b"a:\n\tb: c\n", "indent with spaces"),
+        (b"a: [1\n", "not YAML"),
+        (b"a: b: c\n", "line 1: not YAML"),
+        (b"a: *nothing\n", "not YAML"),
+        (b"--- \na: 1\n--- \nb: 2\n", "not YAML"),
+        (b"? [a]\n: b\n", "line 1: a key is not a word"),
+        (b"\xef\xbb\xbfbenchmark: a\n", "byte order mark"),
+        ("benchmark: a\n".encode("utf-16"), "byte order mark"),
+        (b"title: \xff\n", "is not UTF-8 at byte 7"),
+        (b"title: a\x00b\n", "control character U+0000"),
+        (b"[" * 5000, "nested too deeply"),
+        (b"title: " + b"a" * 70_000, "larger than 65536 bytes"),
+        (b"&a [*a]: 1\n", "line 1"),
+        (b"title: !!python/object/apply:os.system ['true']\n", "/title: a list"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_params_file_is_refused(folder: Path, content: bytes, words: str) -> None:
+    """Whatever else the file is, one clear message says so, and nothing in it is run."""
+    file = folder / "a.yaml"
+    file.write_bytes(
+        content
+        if b"title" not in content
+        else b"benchmark: b\nbenchmark_version: 1\nrecords: ../records\n" + content
+    )
+    if b"\xff\n" in content:
+        words = words.replace("7", str(len(file.read_bytes()) - 2))
+    assert words in refused(file)
+
+
+def test_a_folder_and_a_missing_file_are_refused(folder: Path) -> None:
+    """A path that is no file is told apart from one that is not there."""
+    assert "is a folder" in refused(folder)
+    assert "no such file" in refused(folder / "none.yaml")
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_give_params_or_one_message(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    """No content of a file leads to anything but params or a message of at most two lines."""
+    file = tmp_path_factory.getbasetemp() / "any.yaml"
+    file.write_bytes(content)
+    refused(file)
+
+
+def test_locate_looks_from_here_and_from_params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path of a params file is found from its own folder and from the project's, and stays relative."""
+    for name in ("params", "data/set"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "params")
+    assert locate("../data/set") == Path("../data/set")
+    monkeypatch.chdir(tmp_path)
+    assert locate("../data/set") == Path("params/../data/set")
+    assert locate(tmp_path / "data") == tmp_path / "data"
+
+
+def test_locate_names_both_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path found in neither place is refused with both."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError) as raised:
+        locate("../set")
+    assert str(tmp_path.parent / "set") in str(raised.value)
+    assert str(tmp_path / "set") in str(raised.value)
+
+
+@pytest.mark.parametrize("file", PROJECT_PARAMS, ids=lambda file: file.name)
+def test_each_notebook_knows_every_key_of_the_projects_params(file: Path) -> None:
+    """The parameters cell of every notebook of the report assigns every key of the params file."""
+    import yaml
+
+    keys = set(yaml.safe_load(file.read_text(encoding="utf-8")))
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        assert keys <= set(parameters_of(read_notebook(notebook))), notebook.name
