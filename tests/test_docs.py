@@ -123,7 +123,7 @@ def test_links_to_numbered_decisions_name_the_right_number():
     named = [
         (name(page), int(number), int(Path(target).name[:4]))
         for page in PAGES
-        for number, target in re.findall(r"\[decision (\d+)\]\(([^)#\s]+)\)", prose(page))
+        for number, target in re.findall(r"\[decision\s+(\d+)\]\(([^)#\s]+)\)", prose(page))
     ]
     assert named
     assert [entry for entry in named if entry[1] != entry[2]] == []
