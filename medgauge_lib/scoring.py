@@ -63,6 +63,7 @@ class _Scored(NamedTuple):
 
     estimates: dict[Quantity, Estimate]
     exam: Exam
+    errors: Mapping[str, int]
     tallies: Tallies
     cost_per_success: Fraction | Absent
 
@@ -72,7 +73,8 @@ def score(records: RecordSet, *, seed: int = SEED) -> dict[str, dict[str, Any]]:
 
     Void task versions are out of everything, in the records of the board and in community records alike. A
     figure over runs of which one does not carry what is needed stays as it came, since the runs cannot
-    decide it. Community records carry no board block.
+    decide it. Every ranked record lists every void task version of the board. Community records carry no
+    board block.
 
     Parameters
     ----------
@@ -109,7 +111,7 @@ def score(records: RecordSet, *, seed: int = SEED) -> dict[str, dict[str, Any]]:
         subset: _scored(records, subset, sorted(set(live.loc[live["subset"] == subset, "id"])), seed)
         for subset in SUBSETS
     }
-    compared = _compared(records, by_subset["holdout"], seed)
+    blocks = _of_the_board(records, _compared(records, by_subset["holdout"], seed))
     runs_of = dict(iter(live.groupby("id", sort=False)))
     made = {}
     for record in records.published:
@@ -121,7 +123,7 @@ def score(records: RecordSet, *, seed: int = SEED) -> dict[str, dict[str, Any]]:
                 pointer="/run_outcomes",
             )
         scored = {subset: rows[record] for subset, rows in by_subset.items() if record in rows}
-        made[record] = _complete(_document(records, record), scored, runs_of[record], compared)
+        made[record] = _complete(_document(records, record), scored, runs_of[record], blocks.get(record, {}))
     return made
 
 
@@ -142,9 +144,11 @@ def _scored(records: RecordSet, subset: str, ids: Iterable[str], seed: int) -> d
         taken = outcomes(records, subset, rows=rows)
         figures = {quantity: estimate(values(taken, quantity), seed=seed) for quantity in QUANTITIES}
         costs = cost_per_success(taken, applicable=dict(subjects["amount_applicable"]))
+        errors = taken.runs.groupby("id")["error_attribution"].value_counts()
         for k, (record, exam, tally) in enumerate(zip(taken.rows, exams(taken), tallies(taken), strict=True)):
             estimates = {quantity: figure[k] for quantity, figure in figures.items()}
-            found[record] = _Scored(estimates, exam, tally, costs[k])
+            counts = {source: int(errors.get((record, source), 0)) for source in (*SUBJECT_SIDE, *INITIATIVE)}
+            found[record] = _Scored(estimates, exam, counts, tally, costs[k])
     return found
 
 
@@ -160,6 +164,27 @@ def _compared(records: RecordSet, holdout: Mapping[str, _Scored], seed: int) -> 
             "score fewer records together; the board itself goes on with aa",
         )
     return compared
+
+
+def _of_the_board(records: RecordSet, compared: Board | None) -> dict[str, dict[str, Any]]:
+    """Return the blocks that every ranked record owes to the others: void task versions, and its letters."""
+    subjects = records.subjects
+    void = records.void[["task_key", "task_version", "attribution"]].to_dict("records")
+    blocks: dict[str, dict[str, Any]] = {
+        record: {"voided_tasks": void} if void else {} for record in subjects.loc[subjects["verified"], "id"]
+    }
+    if compared is None:
+        return blocks
+    for row in compared.rows:
+        blocks[row.id]["board"] = {
+            "letters": list(row.letters),
+            "comparison": "paired_holm",
+            "key": "pass_pow_3",
+            "secondary_key": "cost_per_success",
+            "as_of": compared.as_of,
+            "n_rows": len(compared.rows),
+        }
+    return blocks
 
 
 def _document(records: RecordSet, record: str) -> dict[str, Any]:
@@ -179,23 +204,35 @@ def _document(records: RecordSet, record: str) -> dict[str, Any]:
 
 
 def _complete(
-    document: Mapping[str, Any], scored: Mapping[str, _Scored], runs: pd.DataFrame, compared: Board | None
+    document: Mapping[str, Any],
+    scored: Mapping[str, _Scored],
+    runs: pd.DataFrame,
+    blocks: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Put the figures into a copy of the record; a new block of the board comes after the scores."""
-    block = _board_block(compared, document["id"])
+    """Put the figures into a copy of the record; a block that is new goes where a reader looks for it."""
     made: dict[str, Any] = {}
     for name, value in document.items():
         if name == "scores":
             made[name] = _scores(value, scored, runs)
-            if block and "board" not in document:
-                made["board"] = block
         elif name == "cost":
             made[name] = _cost(value, runs)
+        elif name in blocks:
+            made[name] = value if name == "voided_tasks" and _same(value, blocks[name]) else blocks[name]
         elif name != "board":
             made[name] = value
-        elif block:
-            made[name] = block
+        follower = _FOLLOWERS.get(name, "")
+        if follower in blocks and follower not in document:
+            made[follower] = blocks[follower]
     return made
+
+
+_FOLLOWERS = {"scores": "board", "cost": "voided_tasks"}
+
+
+def _same(one: Iterable[Mapping[str, Any]], other: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether two lists of void task versions say the same, in whatever order."""
+    first, second = (sorted(tuple(sorted(void.items())) for void in voids) for voids in (one, other))
+    return first == second
 
 
 def _scores(old: Mapping[str, Any], scored: Mapping[str, _Scored], runs: pd.DataFrame) -> dict[str, Any]:
@@ -230,7 +267,7 @@ def _subset(scored: _Scored, old: Mapping[str, Any]) -> dict[str, Any]:
         | {name: float(figures[name]) for name in ("task_pass_rate", "continuous_score")}
         | _intervals(figures)
         | {
-            "errors": {source: tally.errors.get(source, 0) for source in (*SUBJECT_SIDE, *INITIATIVE)},
+            "errors": scored.errors,
             "error_rate_subject": float(tally.error_rate),
             "veto_rate": float(tally.veto_rate),
             "veto_by_category": {category: tally.vetoes.get(category, 0) for category in VETO_CATEGORIES},
@@ -266,19 +303,6 @@ def _interval(interval: Interval) -> dict[str, Any]:
     if interval.one_sided_low is not None:
         made["one_sided_lower"] = round(interval.one_sided_low, DECIMALS)
     return made
-
-
-def _board_block(compared: Board | None, record: str) -> dict[str, Any] | None:
-    if compared is None or record not in compared.order:
-        return None
-    return {
-        "letters": list(compared.row(record).letters),
-        "comparison": "paired_holm",
-        "key": "pass_pow_3",
-        "secondary_key": "cost_per_success",
-        "as_of": compared.as_of,
-        "n_rows": len(compared.rows),
-    }
 
 
 def _efficiency(old: Mapping[str, Any], scored: _Scored, runs: pd.DataFrame) -> dict[str, Any]:

@@ -142,7 +142,12 @@ def _swap(target: Path, files: dict[str, bytes]) -> None:
             path.write_bytes(data)
         if target.exists():
             target.rename(aside / "old")
-        new.rename(target)
+        try:
+            new.rename(target)
+        except OSError:
+            if (aside / "old").exists():
+                (aside / "old").rename(target)
+            raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
