@@ -14,7 +14,7 @@ import pandas as pd
 
 from medgauge_lib.charts import display, theme
 from medgauge_lib.charts.figure import FIGURE, TABLE, Provenance, metadata, table_json
-from medgauge_lib.charts.words import leader_words
+from medgauge_lib.charts.words import Sentences, leader_words
 from medgauge_lib.estimators import QUANTITIES, VETO_CATEGORIES
 from medgauge_lib.letters import letter
 from medgauge_lib.results import Absent
@@ -118,10 +118,21 @@ def board_table(board: Board) -> Table:
     )
 
 
-def community_table(board: Board) -> Table | None:
-    """Rows that the site has not verified: listed apart, not ranked, not compared; None without any."""
+def community_table(board: Board) -> Table | Sentences:
+    """Rows that the site has not verified: listed apart, not ranked, not compared.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    Table or Sentences
+        Rows in ascending id; a sentence where every record is verified.
+    """
     if not board.unranked:
-        return None
+        return Sentences(("Every record of this board is verified by the site.",))
     frame = board.to_frame()
     unranked = frame[frame["rank"].isna()].drop(columns=["rank", "letters"])
     caption = (
