@@ -482,6 +482,19 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path, name: str) -> N
         mine.unlink()
 
 
+def test_a_linked_folder_inside_is_refused(tmp_path: Path) -> None:
+    """A link to a folder of somebody else is something else too."""
+    demo.write(tmp_path / "demo")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "demo" / "link").symlink_to(tmp_path / "mine")
+    (tmp_path / "demo" / demo.MARKER).write_bytes(b"")
+    with pytest.raises(InputError, match="no part of a demo set"):
+        demo.write(tmp_path / "demo")
+    (tmp_path / "demo" / demo.MARKER).write_bytes(demo.STATEMENT)
+    with pytest.raises(InputError, match="the folder holds 'link'"):
+        demo.write(tmp_path / "demo")
+
+
 def test_records_without_the_marker_are_not_taken_for_a_demo_set(tmp_path: Path) -> None:
     """Even files of the right names are kept where the folder does not say that it is synthetic."""
     demo.write(tmp_path / "demo")

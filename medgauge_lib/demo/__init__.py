@@ -118,7 +118,8 @@ def _present(target: Path, files: dict[str, bytes]) -> dict[str, bytes]:
         return {}
     if not target.is_dir():
         raise InputError("is a file, where a folder is expected", "give another path", file=target)
-    found = {path.relative_to(target).as_posix(): path for path in target.rglob("*") if not path.is_dir()}
+    entries = (path for path in target.rglob("*") if path.is_symlink() or not path.is_dir())
+    found = {path.relative_to(target).as_posix(): path for path in entries}
     ours = MARKER in found and found[MARKER].read_bytes() == STATEMENT
     strange = sorted(set(found) - set(files)) if ours else sorted(found)
     if strange:

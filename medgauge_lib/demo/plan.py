@@ -1,7 +1,7 @@
 """What the demo set holds: two invented benchmarks, their tasks, and the invented subjects that took them.
 
-Everything here is synthetic. Models are named after plants, harnesses after nothing; no subject was run.
-Chances are whole per mille and every draw is an integer, so that the set has the same bytes everywhere.
+Everything here is synthetic: models are named after plants, and no subject was run. Chances are whole per
+mille and every draw is an integer, so that the set has the same bytes everywhere.
 """
 
 from __future__ import annotations
