@@ -7,6 +7,7 @@ again while its inputs stay the same.
 from __future__ import annotations
 
 import difflib
+import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -194,8 +195,7 @@ def _planned(params: Params, root: Path, notebooks: list[Path], only: Sequence[s
     """Find out what of one report has to be made."""
     folder = root / params.benchmark / params.benchmark_version
     inputs, old = manifest.inputs(params, notebooks), manifest.read_manifest(folder)
-    # Labels of a public report leave no hash in it, so that a change of them cannot be seen.
-    known = not force and (params.labels is None or params.publish != "public")
+    known = not force and _read_run(folder).get("labels_modified") == _labels_modified(params)
     kept: dict[str, str] = {}
     if known and manifest.same_but_notebooks(old, inputs):
         for path in notebooks:
@@ -211,6 +211,20 @@ def _planned(params: Params, root: Path, notebooks: list[Path], only: Sequence[s
         kept=kept,
         pages=[path for path in notebooks if not only or path.stem in only or path.stem in kept],
     )
+
+
+def _labels_modified(params: Params) -> int | None:
+    """Say when the task labels were last written, in nanoseconds; a public report holds no hash of them."""
+    return None if params.labels_file is None else params.labels_file.stat().st_mtime_ns
+
+
+def _read_run(folder: Path) -> dict[str, Any]:
+    """Read the run record of a report; empty where there is none or it cannot be read."""
+    try:
+        found = json.loads((folder / RUN).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _require_records(params: Params) -> None:
@@ -300,6 +314,8 @@ def _publish(report: _Report, root: Path) -> None:
     files = {
         **report.files,
         manifest.NAME: manifest.canonical_json({"inputs": report.inputs, "outputs": outputs}),
-        RUN: manifest.canonical_json({"pages": report.times}),
+        RUN: manifest.canonical_json(
+            {"pages": report.times, "labels_modified": _labels_modified(report.params)}
+        ),
     }
     replace_folder(report.folder, files, root=root)

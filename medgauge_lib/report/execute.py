@@ -300,7 +300,7 @@ class _Watch:
         self.notebook: nbformat.NotebookNode | None = None
 
     def cell_number(self) -> int:
-        """Number of the current cell in the source, from 1; papermill put one cell in below the parameters."""
+        """Number of the current cell in the source, from 1; papermill added one below the parameters."""
         if self.cell_index is None:
             return 0
         tags = [cell.metadata.get("tags", []) for cell in self.source.cells]
