@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -47,9 +48,9 @@ def check(context: click.Context, data: Path, submissions: Path, layout: str) ->
     benchmark = read_benchmark(data)
     strays = tuple(stray_failures(benchmark, submissions, "submission"))
     unusable: list[InputError] = []
-    checked = [_without_corpus(one) for one in _checked(benchmark, submissions, unusable)]
+    checked = list(_checked(benchmark, submissions, unusable))
     failures = [*(failure for one in checked for failure in one.failures), *strays]
-    counts = Counter(one.status for one in checked)
+    counts = Counter[str](one.status for one in checked)
     if layout == "json":
         document = {
             "counts": dict(counts),
@@ -70,14 +71,10 @@ def _checked(benchmark: Benchmark, submissions: Path, unusable: list[InputError]
     """Yield every task that can be checked; trouble with one corpus does not hide the others."""
     for task in _progress(benchmark.tasks):
         try:
-            yield check_task(benchmark, task, submissions)
+            # Without its documents: one corpus at a time is in memory.
+            yield replace(check_task(benchmark, task, submissions), corpus=None, submission=None)
         except InputError as error:
             unusable.append(error)
-
-
-def _without_corpus(checked: Checked) -> Checked:
-    """Return a result without its documents, so that only one corpus is in memory at a time."""
-    return Checked(checked.task, checked.status, checked.failures)
 
 
 def _print(failures: Iterable[Failure], *, err: bool = False) -> None:
@@ -104,7 +101,7 @@ def _hexadecimal(context: click.Context, parameter: click.Parameter, value: str 
     "--seed",
     metavar="HEX",
     callback=_hexadecimal,
-    help="Seed, made after the submissions. [default: a new one]",
+    help="Seed, made after the submissions; new by default.",
 )
 @click.pass_context
 def packet(
@@ -137,8 +134,8 @@ def packet(
 def score(context: click.Context, data: Path, submissions: Path, reviews: Path, out: Path, seed: int) -> None:
     """Score the reviewed findings.
 
-    REVIEWS holds one <task_id>.json a task and judge_config.json. A stale review is refused and named with what
-    changed; its task waits for another. The conditional mean is over scored tasks only.
+    REVIEWS holds one <task_id>.json a task and judge_config.json. A stale review is refused and named with
+    what changed; its task waits for another. The conditional mean is over scored tasks only.
     """
     report = score_findings(data, submissions, reviews, seed=seed, progress=_progress)
     write_whole(out, canonical(report.to_document()))

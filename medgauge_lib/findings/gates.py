@@ -247,13 +247,34 @@ def _population(
             gate.fail("population", (*place, number, "value"), *wrong)
     if len(gate.failures) > before:
         return None
-    selected = np.ones(len(corpus), dtype=bool)
-    for rule in rules:
-        selected &= _matches(corpus.column(rule["field"]), rule["op"], rule["value"])
+    selected = select(corpus, rules)
     size = int(selected.sum())
     if size < task.min_population_n:
         gate.fail("population", place, f"{size} documents", f"at least {task.min_population_n}")
         return None
+    return selected
+
+
+def select(corpus: Corpus, filters: Iterable[Mapping[str, Any]]) -> npt.NDArray[np.bool_]:
+    """Return which documents the filters of a population select together.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    filters : iterable of mapping
+        Each with ``field``, ``op`` and a ``value`` that fits it.
+
+    Examples
+    --------
+    >>> number, text = ({"doc_id": f"{rating!r}", "text": "", "rating": rating} for rating in (4.0, "4"))
+    >>> corpus = Corpus((number, text))
+    >>> select(corpus, [{"field": "rating", "op": "eq", "value": 4}]).tolist()
+    [True, False]
+    """
+    selected = np.ones(len(corpus), dtype=bool)
+    for rule in filters:
+        selected &= _matches(corpus.column(rule["field"]), rule["op"], rule["value"])
     return selected
 
 

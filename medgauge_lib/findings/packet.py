@@ -370,33 +370,37 @@ def write_packets(
     reference = benchmark.reference_sha256()
     settings = audit(target, seed=seed, documents=documents)
     failures = list(stray_failures(benchmark, folder, "submission"))
-    packets, contents = [], {}
+    packets: list[Packet] = []
+    contents: dict[str, bytes] = {}
     for task in progress(benchmark.tasks):
-        checked = check_task(benchmark, task, folder)
-        failures.extend(checked.failures)
-        if checked.status != "valid" or checked.corpus is None:
+        failed, drawn = _task_packet(check_task(benchmark, task, folder), settings, reference)
+        failures.extend(failed)
+        if drawn is None:
             continue
         if settings.stored:
             _made_after(target / JUDGE_CONFIG, submission_path(folder, task))
-        packet = draw(
-            checked.submission, task, checked.corpus, seed=settings.seed, documents=settings.documents
-        )
-        packets.append(packet)
-        contents[f"{task.task_id}.json"] = canonical(
-            packet_document(
-                checked,
-                packet,
-                seed=settings.seed,
-                documents=settings.documents,
-                reference_sha256=reference,
-            )
-        )
+        packets.append(drawn[0])
+        contents[f"{task.task_id}.json"] = drawn[1]
     if not settings.stored:
         config = {"audit_documents": settings.documents, "audit_seed": settings.seed}
         contents = {JUDGE_CONFIG: canonical(config)} | contents
     for name, content in contents.items():
         write_whole(target / name, content)
     return Packets(settings, tuple(packets), tuple(failures))
+
+
+def _task_packet(
+    checked: Checked, settings: Audit, reference_sha256: str
+) -> tuple[tuple[Failure, ...], tuple[Packet, bytes] | None]:
+    """Return the failures of a submission, and its packet with the bytes of its file if it gets one."""
+    if checked.status != "valid" or checked.corpus is None:
+        return checked.failures, None
+    seed, documents = settings.seed, settings.documents
+    packet = draw(checked.submission, checked.task, checked.corpus, seed=seed, documents=documents)
+    document = packet_document(
+        checked, packet, seed=seed, documents=documents, reference_sha256=reference_sha256
+    )
+    return (), (packet, canonical(document))
 
 
 def _made_after(seed: Path, submission: Path) -> None:

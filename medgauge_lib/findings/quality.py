@@ -11,10 +11,9 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -115,7 +114,7 @@ class TaskQuality:
     failures: tuple[Failure, ...] = ()
     refusals: tuple[Failure, ...] = ()
     notes: tuple[Failure, ...] = ()
-    claims: Mapping[str, str] = MappingProxyType({})
+    claims: Mapping[str, str] = field(default_factory=dict)
     quotations: tuple[Quotation, ...] = ()
     abstention_reason: str = ""
 
