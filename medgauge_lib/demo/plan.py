@@ -234,7 +234,7 @@ WARD_1_1 = Version(
         replace(IRIS, id="res-2026-06-12-iris-round"),
         replace(
             IRIS,
-            id="res-2026-06-16-juniper-plain",
+            id="res-2026-06-16-juniper-round",
             model="demo-model-juniper",
             ability=4,
             left_out=(0, 7, 40, 70),
