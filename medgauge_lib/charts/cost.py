@@ -16,9 +16,6 @@ from medgauge_lib.results import Absent
 if TYPE_CHECKING:
     from medgauge_lib.board import Board, Row
 
-NAMED = 15
-"""Rows up to which every point carries a name; beyond it only rows that no other row beats on both counts."""
-
 LOG_FROM = 20
 """Ratio of the highest to the lowest cost from which a logarithmic axis is used."""
 
@@ -75,7 +72,8 @@ def cost_caption(board: Board) -> str:
     left_out = frame[~frame["drawn"]]
     read = (
         "Up and to the left is better: more tasks passed in all three runs, each success cheaper. "
-        "Lines are exact 95 % intervals of pass^3. Named points are beaten by no other row on both counts."
+        "Lines are exact 95 % intervals of pass^3. Named points are beaten by no other row on both counts; "
+        "the others carry their rank."
     )
     if left_out.empty:
         return read
@@ -116,8 +114,10 @@ def _layers(priced: pd.DataFrame) -> list[alt.Chart]:
     x = alt.X(
         "cost:Q",
         title=f"cost per success, {currency}{' (logarithmic)' if log else ''}",
-        scale=alt.Scale(type="log", nice=False, padding=24) if log else alt.Scale(zero=True, padding=8),
-        axis=alt.Axis(format="~g", grid=False, values=_ticks(low, high)) if log else alt.Axis(grid=False),
+        scale=alt.Scale(type="log", nice=False, padding=24) if log else alt.Scale(zero=True, nice=True),
+        axis=alt.Axis(format="~g", grid=False, values=_ticks(low, high))
+        if log
+        else alt.Axis(grid=False, tickCount=6),
     )
     y = alt.Y("pass_pow_3:Q", title="pass^3", scale=alt.Scale(domain=[0, 1]), axis=rows.PERCENT_AXIS)
     base = alt.Chart(priced).encode(
@@ -132,11 +132,15 @@ def _layers(priced: pd.DataFrame) -> list[alt.Chart]:
         x=x, y=alt.Y("low:Q", scale=alt.Scale(domain=[0, 1])), y2="high:Q"
     )
     point = base.mark_point(size=60, filled=True, color=theme.VALUE, opacity=1).encode(x=x, y=y)
-    named = priced if len(priced) <= NAMED else priced[_unbeaten(priced)]
+    unbeaten = _unbeaten(priced)
+    label = [
+        name if best else rank
+        for name, rank, best in zip(priced["name"], priced["rank"], unbeaten, strict=True)
+    ]
     text = (
-        alt.Chart(named)
+        alt.Chart(priced.assign(label=label))
         .mark_text(align="left", dx=7, dy=-7, color=theme.INK, aria=False)
-        .encode(x=x, y=y, text="name:N")
+        .encode(x=x, y=y, text="label:N")
     )
     return [spread, point, text]
 

@@ -115,7 +115,7 @@ def points(difference: Number | Absent, *, unit: bool = True) -> str:
 
 
 def interval(bounds: Interval | Absent, *, difference: bool = False, unit: bool = True) -> str:
-    """An interval, rounded outward.
+    r"""An interval, rounded outward.
 
     Parameters
     ----------
@@ -129,12 +129,12 @@ def interval(bounds: Interval | Absent, *, difference: bool = False, unit: bool 
     Examples
     --------
     >>> interval(Interval(0.2951, 0.5119, 0.95, "clopper_pearson"), unit=False)
-    '29.5 to 51.2'
+    '29.5\xa0to\xa051.2'
     """
     if isinstance(bounds, Absent):
         return absent(bounds)
     low, high = math.floor(exact(bounds.low) * 1000), math.ceil(exact(bounds.high) * 1000)
-    text = " to ".join(_signed(units, 1, plus=difference) for units in (low, high))
+    text = f"{NBSP}to{NBSP}".join(_signed(units, 1, plus=difference) for units in (low, high))
     if not unit:
         return text
     return f"{text}{NBSP}pp" if difference else f"{text}{NBSP}%"
@@ -204,9 +204,10 @@ def money(amount: Number, currency: str) -> str:
 
 
 def cost(row: Row) -> str:
-    """Cost per success of a row with its currency, or why there is none."""
+    """Cost per success of a row with its currency, or why there is none; never 0 for want of a success."""
     if isinstance(row.cost_per_success, Absent):
-        return absent(row.cost_per_success)
+        why = row.cost_per_success
+        return str(why) if why == AMOUNT_NOT_APPLICABLE else f"not available: {why}"
     return money(row.cost_per_success, row.currency or "")
 
 

@@ -23,11 +23,11 @@ Panel = alt.LayerChart | alt.FacetChart
 PERCENT_AXIS = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], labelExpr="format(datum.value * 100, 'd') + ' %'")
 """Axis of a share; the expression is ours and reads nothing but the tick."""
 
-NAME_LENGTH = 44
+NAME_LENGTH = 52
 """Characters of a name in a chart."""
 
 _RANK_WIDTH = 28
-_CHARACTER = 6.1
+_CHARACTER = 5.6
 """Mean width of a character of a name, in pixels at the size names are drawn."""
 
 
