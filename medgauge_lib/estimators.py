@@ -225,7 +225,7 @@ def exam_bound(n_tasks: int) -> float:
     Examples
     --------
     >>> f"{exam_bound(59):.6f}"
-    '0.950493'
+    '0.950492'
     """
     if n_tasks < 1:
         raise ValueError(f"n_tasks must be at least 1, but got {n_tasks}")

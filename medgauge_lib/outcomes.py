@@ -114,7 +114,7 @@ def outcomes(records: RecordSet, subset: str = "holdout", *, rows: Collection[st
         raise ValueError(f"subset must be one of {', '.join(SUBSETS)}, but got {subset!r}")
     require_usable(records)
     ids = _rows(records, rows)
-    return _matrices(_live_runs(records, subset, ids), subset, ids)
+    return _matrices(_of_subset(records, subset, ids), subset, ids)
 
 
 def _rows(records: RecordSet, wanted: Collection[str] | None) -> tuple[str, ...]:
@@ -134,18 +134,43 @@ def _rows(records: RecordSet, wanted: Collection[str] | None) -> tuple[str, ...]
     return tuple(record for record in subjects["id"] if record in set(wanted))
 
 
-def _live_runs(records: RecordSet, subset: str, rows: tuple[str, ...]) -> pd.DataFrame:
-    """Runs of the subset and rows whose task version is not void."""
-    of_rows = records.runs[records.runs["id"].isin(rows)]
-    runs = of_rows[of_rows["subset"] == subset]
-    if runs.empty:
-        present = ", ".join(name for name in SUBSETS if (of_rows["subset"] == name).any())
-        raise InputError(f"no task of subset {subset}", f"the records hold: {present}")
-    void = pd.MultiIndex.from_frame(records.void[["task_key", "task_version"]])
-    is_void = pd.MultiIndex.from_frame(runs[["task_key", "task_version"]]).isin(void)
-    if is_void.all():
+def live_runs(records: RecordSet) -> pd.DataFrame:
+    """Runs of every record and subset whose task version is not void for the board (decision 10).
+
+    Parameters
+    ----------
+    records : RecordSet
+        One benchmark version.
+
+    Returns
+    -------
+    DataFrame
+        The lines of ``records.runs`` that count, in their order.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> records = demo.record_set("bm-demo-ward", "1.0.0")  # has no void task version
+    >>> len(live_runs(records)) == len(records.runs)
+    True
+    """
+    runs, fields = records.runs, ["task_key", "task_version"]
+    void = pd.MultiIndex.from_frame(records.void[fields])
+    return runs[~pd.MultiIndex.from_frame(runs[fields]).isin(void)]
+
+
+def _of_subset(records: RecordSet, subset: str, rows: tuple[str, ...]) -> pd.DataFrame:
+    """Live runs of the subset and rows, by task, row and run."""
+    runs = records.runs
+    present = set(runs.loc[runs["id"].isin(rows), "subset"])
+    if subset not in present:
+        names = ", ".join(name for name in SUBSETS if name in present)
+        raise InputError(f"no task of subset {subset}", f"the records hold: {names}")
+    live = live_runs(records)
+    live = live[live["id"].isin(rows) & (live["subset"] == subset)]
+    if live.empty:
         raise InputError(f"every task version of subset {subset} is void", "there is nothing left to count")
-    return runs[~is_void].sort_values(["task_key", "id", "run"], kind="stable", ignore_index=True)
+    return live.sort_values(["task_key", "id", "run"], kind="stable", ignore_index=True)
 
 
 def _matrices(runs: pd.DataFrame, subset: str, rows: tuple[str, ...]) -> Outcomes:

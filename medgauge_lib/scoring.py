@@ -43,7 +43,7 @@ from medgauge_lib.estimators import (
     values,
 )
 from medgauge_lib.intervals import SEED, estimate
-from medgauge_lib.outcomes import SUBSETS, outcomes
+from medgauge_lib.outcomes import SUBSETS, live_runs, outcomes
 from medgauge_lib.pairs import mcnemar_p
 from medgauge_lib.records import INITIATIVE, RecordSet
 from medgauge_lib.results import Absent, Estimate, Interval
@@ -106,7 +106,7 @@ def score(records: RecordSet, *, seed: int = SEED) -> dict[str, dict[str, Any]]:
     20
     """
     require_usable(records)
-    live = _live_runs(records)
+    live = live_runs(records)
     by_subset = {
         subset: _scored(records, subset, sorted(set(live.loc[live["subset"] == subset, "id"])), seed)
         for subset in SUBSETS
@@ -125,13 +125,6 @@ def score(records: RecordSet, *, seed: int = SEED) -> dict[str, dict[str, Any]]:
         scored = {subset: rows[record] for subset, rows in by_subset.items() if record in rows}
         made[record] = _complete(_document(records, record), scored, runs_of[record], blocks.get(record, {}))
     return made
-
-
-def _live_runs(records: RecordSet) -> pd.DataFrame:
-    """Runs of every record and subset whose task version is not void (decision 10)."""
-    runs, void = records.runs, records.void
-    versions = pd.MultiIndex.from_frame(void[["task_key", "task_version"]])
-    return runs[~pd.MultiIndex.from_frame(runs[["task_key", "task_version"]]).isin(versions)]
 
 
 def _scored(records: RecordSet, subset: str, ids: Iterable[str], seed: int) -> dict[str, _Scored]:
