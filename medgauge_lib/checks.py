@@ -40,11 +40,17 @@ class Finding:
     file : str
         Name of the file.
     pointer : str
-        Place in the file as a JSON pointer.
+        Place in the file as a JSON pointer (RFC 6901).
     published, expected : object
         What the record says, and what it would have to say.
     message : str
         The finding in one printable line.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> [finding.code for finding in check(demo.record_set("bm-demo-ward", "1.0.0"))]
+    []
     """
 
     code: str
@@ -58,7 +64,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Rule:
-    """One named check: its code, the severity of its findings, its sentence, and how breaks are found."""
+    """One named check: its code, the severity of its findings, its sentence, and how breaks are found.
+
+    Examples
+    --------
+    >>> RULES[0].code, RULES[0].sentence
+    ('run.numbering', 'The runs of a task are numbered 1, 2 and 3, once each.')
+    """
 
     code: str
     severity: Severity
@@ -303,8 +315,14 @@ def _total(records: RecordSet) -> Iterator[_Hit]:
 @_rule(
     "task.total_across", "unusable", "The number of checkpoints of a task version is the same in all records."
 )
-@_by_run
-def _total_across(records: RecordSet) -> Iterator[_Hit]:
+def _total_across(records: RecordSet) -> _Breaks:
+    apart = set(_ids(records, verified=False))
+    for found in _in_runs(records, _other_totals(records)):
+        # A record the site did not verify is compared with none, so its own totals do for its figures.
+        yield found._replace(severity="error") if found.id in apart else found
+
+
+def _other_totals(records: RecordSet) -> Iterator[_Hit]:
     tasks = records.runs.iloc[::3][["id", "task_key", "task_version", "checkpoints_total"]]
     verified = tasks["id"].map(dict(zip(records.subjects["id"], records.subjects["verified"], strict=True)))
     # The board's records come first, so that none the site did not verify sets the number for them.
@@ -370,7 +388,7 @@ def _finest(runs: pd.DataFrame) -> Mapping[str, int]:
     }
 
 
-@_rule("verification.agrees", "error", "verification_state and verified_by_site agree.")
+@_rule("verification.agrees", "error", "The fields verification_state and verified_by_site agree.")
 def _verification(records: RecordSet) -> _Breaks:
     for row_id, row in records.published.items():
         state = row.get("verification_state")
@@ -398,9 +416,9 @@ def _void_once(records: RecordSet) -> _Breaks:
         for index, task in enumerate(row.get("voided_tasks", ())):
             version = (task["task_key"], task["task_version"])
             if version in seen:
-                yield _Break(
-                    row_id, ["voided_tasks", index], " ".join(version), "listed once", "is listed twice"
-                )
+                told = " ".join(version)
+                message = f"{told} is listed twice"
+                yield _Break(row_id, ["voided_tasks", index], told, "listed once", message)
             seen.add(version)
 
 

@@ -62,6 +62,13 @@ class RecordSet:
         Record id to the record as it came, without its ``run_outcomes``.
     paths : mapping
         Record id to the file it was read from.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> records = demo.record_set("bm-demo-ward", "1.0.0")
+    >>> records.benchmark, len(records.runs) % 3
+    ('bm-demo-ward', 0)
     """
 
     benchmark: str

@@ -173,7 +173,7 @@ def _scores(tasks: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
         "pass_pow_3": float(pow_3),
         "instability": float(at_3 - pow_3),
         "task_pass_rate": float(Fraction(sum(run["pass"] for run in runs), len(runs))),
-        "continuous_score": float(Fraction(sum(share), len(runs))),
+        "continuous_score": min(1.0, float(Fraction(sum(share), len(runs)))),
         "errors": dict(sorted(errors.items())),
         "error_rate_subject": float(
             Fraction(sum(count for source, count in errors.items() if source not in INITIATIVE), len(runs))
