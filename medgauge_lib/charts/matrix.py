@@ -130,7 +130,10 @@ def _tiles(frame: pd.DataFrame, n_rows: int, cell: int) -> alt.Chart:
                     range=[(cell - 2) ** 2, (cell * 0.4) ** 2],
                 ),
                 legend=alt.Legend(
-                    orient="top", symbolType="square", symbolFillColor=theme.MUTED, symbolStrokeWidth=0
+                    orient="top",
+                    symbolType="square",
+                    symbolFillColor=theme.MUTED,
+                    symbolStrokeColor=theme.MUTED,
                 ),
             ),
             tooltip=_TOOLTIP,

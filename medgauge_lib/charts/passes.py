@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 MAX_CELLS = 6_000
 """Cells of a heat map; beyond it a row's tasks are counted by their number of passing runs."""
 
-WORDS = tuple(f"{n} of {N_RUNS} runs" for n in range(N_RUNS + 1))
-
 _WIDTH = 720
 
 
@@ -85,7 +83,7 @@ def _cell_frame(board: Board) -> pd.DataFrame:
             "place": np.tile(np.arange(1, n_rows + 1), n_tasks),
             "column": np.repeat(np.arange(1, n_tasks + 1), n_rows),
             "task": np.repeat([outcomes.tasks[t] for t in order], n_rows),
-            "passing": [WORDS[count] for count in ranked.ravel()],
+            "passes": ranked.ravel(),
         }
     )
 
@@ -99,48 +97,45 @@ def _share_frame(board: Board) -> pd.DataFrame:
         start = 0
         for n in range(N_RUNS, -1, -1):
             stop = start + int(counts[n])
-            lines.append((k, WORDS[n], start / board.n_tasks, stop / board.n_tasks, int(counts[n])))
+            lines.append((k, n, start / board.n_tasks, stop / board.n_tasks, int(counts[n])))
             start = stop
-    return pd.DataFrame(lines, columns=["place", "passing", "start", "stop", "n_tasks"])
+    return pd.DataFrame(lines, columns=["place", "passes", "start", "stop", "n_tasks"])
 
 
 def _colour() -> alt.Color:
     return alt.Color(
-        "passing:N",
-        title="passing",
-        scale=alt.Scale(domain=list(WORDS), range=list(theme.STEPS)),
-        legend=alt.Legend(orient="top", symbolType="square", symbolStrokeWidth=0, direction="horizontal"),
+        "passes:O",
+        title="passing runs",
+        scale=alt.Scale(domain=list(range(N_RUNS + 1)), range=list(theme.STEPS)),
+        legend=alt.Legend(
+            orient="top",
+            symbolType="square",
+            symbolStrokeWidth=0,
+            direction="horizontal",
+            labelExpr=f"datum.label + ' of {N_RUNS}'",
+        ),
     )
+
+
+def _place(n_rows: int) -> alt.Y:
+    """Bands that line up with the names beside them; the domain is written out, so nothing is sorted."""
+    bands = alt.Scale(domain=list(range(1, n_rows + 1)), paddingInner=0.1, paddingOuter=0.05)
+    return alt.Y("place:O", scale=bands, axis=None)
 
 
 def _cells(frame: pd.DataFrame, names: pd.DataFrame, n_tasks: int) -> alt.Chart:
     n_rows = len(names)
     cell = max(3, min(rows.step(n_rows), _WIDTH // n_tasks))
-    edges = frame.assign(
-        left=frame["column"] - 0.5,
-        right=frame["column"] + 0.5,
-        top=frame["place"] - 0.46,
-        bottom=frame["place"] + 0.46,
-    ).drop(columns=["column", "place"])
+    tasks = alt.Scale(domain=list(range(1, n_tasks + 1)), padding=0)
+    title = f"{display.count(n_tasks, 'task')}, most often passed first"
     drawn: alt.Chart = (
-        alt.Chart(edges, width=cell * n_tasks, height=rows.height(n_rows))
+        alt.Chart(frame, width=cell * n_tasks, height=rows.height(n_rows))
         .mark_rect(aria=False, strokeWidth=0)
         .encode(
-            x=alt.X(
-                "left:Q",
-                scale=alt.Scale(domain=[0.5, n_tasks + 0.5], nice=False, zero=False),
-                axis=alt.Axis(
-                    labels=False,
-                    ticks=False,
-                    grid=False,
-                    title=f"{display.count(n_tasks, 'task')}, most often passed first",
-                ),
-            ),
-            x2="right:Q",
-            y=rows.place("top", n_rows=n_rows),
-            y2="bottom:Q",
+            x=alt.X("column:O", scale=tasks, axis=alt.Axis(labels=False, ticks=False, title=title)),
+            y=_place(n_rows),
             color=_colour(),
-            tooltip=[alt.Tooltip("task:N"), alt.Tooltip("passing:N")],
+            tooltip=[alt.Tooltip("task:N"), alt.Tooltip("passes:O", title=f"passing runs of {N_RUNS}")],
         )
     )
     return drawn
@@ -148,19 +143,20 @@ def _cells(frame: pd.DataFrame, names: pd.DataFrame, n_tasks: int) -> alt.Chart:
 
 def _shares(frame: pd.DataFrame, names: pd.DataFrame) -> alt.Chart:
     n_rows = len(names)
-    edges = frame.assign(top=frame["place"] - 0.42, bottom=frame["place"] + 0.42)
     drawn: alt.Chart = (
-        alt.Chart(edges, width=560, height=rows.height(n_rows))
-        .mark_rect(aria=False, strokeWidth=0)
+        alt.Chart(frame, width=560, height=rows.height(n_rows))
+        .mark_bar(aria=False, strokeWidth=0)
         .encode(
             x=alt.X(
                 "start:Q", scale=alt.Scale(domain=[0, 1]), axis=rows.PERCENT_AXIS, title="share of tasks"
             ),
             x2="stop:Q",
-            y=rows.place("top", n_rows=n_rows),
-            y2="bottom:Q",
+            y=_place(n_rows),
             color=_colour(),
-            tooltip=[alt.Tooltip("passing:N"), alt.Tooltip("n_tasks:Q", title="tasks")],
+            tooltip=[
+                alt.Tooltip("passes:O", title=f"passing runs of {N_RUNS}"),
+                alt.Tooltip("n_tasks:Q", title="tasks"),
+            ],
         )
     )
     return drawn
