@@ -345,6 +345,8 @@ def _from_runs(
     unit: str,
     better: Better,
     published: Any,
+    *,
+    by: str = "its runs give",
     **more: Any,
 ) -> Figure:
     """Return a recomputed figure, with a remark where a published one does not agree."""
