@@ -235,8 +235,7 @@ def _probe(stream: io.BufferedReader | gzip.GzipFile) -> None:
 
 def _lines(stream: io.BufferedReader | gzip.GzipFile, path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, with their 1-based numbers."""
-    buffered = io.BufferedReader(stream, _BLOCK)
-    for place, line in enumerate(iter(lambda: buffered.readline(LONGEST_LINE + 1), b""), start=1):
+    for place, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), start=1):
         if len(line) > LONGEST_LINE:
             wrong = f"line {place} is longer than {LONGEST_LINE} bytes"
             raise InputError(wrong, "write one document a line", file=path)

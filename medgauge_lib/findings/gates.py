@@ -490,9 +490,9 @@ def quotation_fault(text: str, span: Mapping[str, Any]) -> tuple[str, str] | Non
 
     Examples
     --------
-    >>> quotation_fault("👍 fine", {"start": 2, "end": 6, "quote": "fine"})
-    >>> quotation_fault("👍 fine", {"start": 3, "end": 7, "quote": "fine"})
-    ("'ine' at 3 to 7", "'fine', or 2 to 6: these offsets count UTF-16 units, code points are asked for")
+    >>> quotation_fault("👍 so", {"start": 2, "end": 4, "quote": "so"})
+    >>> quotation_fault("👍 so", {"start": 3, "end": 5, "quote": "so"})
+    ("'o' at 3 to 5 (the text ends at 4)", "'so', or 2 to 4: these offsets count UTF-16 units")
     """
     start, end, quote = span["start"], span["end"], span["quote"]
     if type(start) is not int or type(end) is not int:
@@ -502,7 +502,7 @@ def quotation_fault(text: str, span: Mapping[str, Any]) -> tuple[str, str] | Non
     inside = 0 <= start < end
     found = f"{quoted(text[start:end])} at {start} to {end}" if inside else f"the offsets {start} to {end}"
     if inside and end > len(text):
-        found += f" of {len(text)}"
+        found += f" (the text ends at {len(text)})"
     place = text.find(quote)
     if place >= 0:
         why = _units(text, start, end, quote)
@@ -516,7 +516,7 @@ def _units(text: str, start: int, end: int, quote: str) -> str:
     """Return a hint where the offsets would fit in another unit."""
     for encoding, size, unit in (("utf-16-le", 2, "UTF-16 units"), ("utf-8", 1, "bytes")):
         if text.encode(encoding)[start * size : end * size] == quote.encode(encoding) and start >= 0:
-            return f": these offsets count {unit}, code points are asked for"
+            return f": these offsets count {unit}"
     return ""
 
 
