@@ -69,6 +69,7 @@ class Block:
     kind: str
     markup: Markup | None = None
     text: str = ""
+    texts: tuple[str, ...] = ()
     label: str = ""
     figure: PageFigure | None = None
 
@@ -175,8 +176,17 @@ def _read_cell(page: _Page, cell: nbformat.NotebookNode, *, hide_defaults: bool)
     elif not (hide_defaults and "parameters" in tags):
         for output in cell.outputs:
             page.blocks.extend(_read_output(page, output))
-        label = "Parameters of this run" if "injected-parameters" in tags else "Code"
-        page.blocks.append(Block("code", text=_printable(cell.source), label=label))
+        label = "Code and parameters of this run" if "injected-parameters" in tags else "Code"
+        _append_code(page, label, _printable(cell.source))
+
+
+def _append_code(page: _Page, label: str, text: str) -> None:
+    """Append the code of a cell; cells with nothing between them share one block."""
+    earlier: tuple[str, ...] = ()
+    if page.blocks and page.blocks[-1].kind == "code":
+        block = page.blocks.pop()
+        label, earlier = max(label, block.label, key=len), block.texts
+    page.blocks.append(Block("code", texts=(*earlier, text), label=label))
 
 
 def _read_output(page: _Page, output: nbformat.NotebookNode) -> Iterator[Block]:
