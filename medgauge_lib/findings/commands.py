@@ -63,7 +63,7 @@ def check(context: click.Context, data: Path, submissions: Path, layout: str) ->
         names = ("valid", "abstained", "invalid", "missing")
         click.echo(f"{len(checked)} tasks: " + ", ".join(f"{counts[name]} {name}" for name in names))
     for error in unusable:
-        click.echo(str(error), err=True)
+        click.echo(f"medgauge: {error}", err=True)
     context.exit(2 if unusable else 1 if failures else 0)
 
 

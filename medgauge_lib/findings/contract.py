@@ -119,7 +119,7 @@ def read_json(path: Path) -> Document:
 
 
 def _not_json(path: Path, data: bytes, message: str) -> InputError:
-    number = _NO_NUMBER.search(data) if "expected value" in message else None
+    number = _NO_NUMBER.search(data) if message.startswith(("expected value", "invalid number")) else None
     if number:
         wrong = f"{number[1].decode()} is no JSON number: {message}"
         return InputError(wrong, "write a finite number, or null where a denominator is zero", file=path)
