@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import difflib
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any, Literal, get_args
 from xml.etree import ElementTree as ET
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import vl_convert
 
@@ -64,8 +64,15 @@ def table_json(table: pd.DataFrame) -> dict[str, list[Any]]:
     >>> table_json(pd.DataFrame({"row": ["r", "s"], "value": [1.5, None]}))
     {'columns': ['row', 'value'], 'rows': [['r', 1.5], ['s', None]]}
     """
-    plain = json.loads(table.to_json(orient="split", index=False, double_precision=15))
-    return {"columns": plain["columns"], "rows": plain["data"]}
+    lines = table.astype(object).itertuples(index=False)
+    return {"columns": list(map(str, table.columns)), "rows": [list(map(_plain, line)) for line in lines]}
+
+
+def _plain(value: Any) -> Any:
+    """A value of a table as JSON has it: never NaN, every digit kept."""
+    if pd.isna(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @dataclass(frozen=True)

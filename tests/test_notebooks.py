@@ -1,0 +1,143 @@
+"""Notebooks: committed as sources, and run as they are in Jupyter and with the stock papermill command."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from medgauge_lib import demo
+from medgauge_lib.charts.figure import FIGURE, TABLE
+from medgauge_lib.report.params import Params
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+FIGURES = {
+    "summary": ["board", "community"],
+    "groups": ["forest", "differences", "sensitivity", "cost"],
+    "intervals": ["quantities", "bca", "exam-bound", "passes"],
+}
+
+
+def code(notebook):
+    """Return the code cells of a notebook."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def outputs(notebook):
+    """Return every output of an executed notebook."""
+    return [output for cell in code(notebook) for output in cell.outputs]
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def committed(request):
+    """Return the path and content of each committed notebook."""
+    return request.param, nbformat.read(request.param, as_version=nbformat.NO_CONVERT)
+
+
+def test_committed_notebooks_have_no_outputs(committed):
+    """A committed notebook was never run: no output, no count, no state of a run in its metadata."""
+    _, notebook = committed
+    assert not outputs(notebook)
+    assert all(cell.execution_count is None for cell in code(notebook))
+    assert set(notebook.metadata) == {"kernelspec", "language_info"}
+    assert all(set(cell.metadata) <= {"tags"} for cell in notebook.cells)
+
+
+def test_committed_notebooks_are_written_one_way(committed):
+    """A notebook is valid 4.5, for kernel python3, as nbformat writes it, with cell ids from its name."""
+    path, notebook = committed
+    nbformat.validate(notebook)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert path.read_text(encoding="utf-8") == nbformat.writes(notebook) + "\n"
+    ids = [cell.id for cell in notebook.cells]
+    assert len(set(ids)) == len(ids)
+    assert all(name.startswith(f"{path.stem}-") for name in ids)
+
+
+def test_committed_notebooks_have_one_parameters_cell(committed):
+    """One cell is tagged `parameters`, and it sets each parameter of a params file and nothing else."""
+    _, notebook = committed
+    (cell,) = [cell for cell in code(notebook) if "parameters" in cell.metadata.get("tags", [])]
+    names = [statement.targets[0].id for statement in ast.parse(cell.source).body]
+    assert sorted(names) == sorted({field.name for field in dataclasses.fields(Params)} - {"file"})
+    for file in sorted((ROOT / "params").glob("*.yaml")):
+        assert set(yaml.safe_load(file.read_text(encoding="utf-8"))) <= set(names), file.name
+
+
+def test_committed_notebooks_define_nothing(committed):
+    """A notebook reads the library: no function, class or lambda of its own."""
+    _, notebook = committed
+    for cell in code(notebook):
+        for node in ast.walk(ast.parse(cell.source)):
+            assert not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
+
+
+def test_committed_notebooks_ask_one_question(committed):
+    """A notebook begins with its title and question, and ends with what to try next."""
+    _, notebook = committed
+    first, last = notebook.cells[0], notebook.cells[-1]
+    assert first.source.startswith("# ")
+    assert "?" in first.source
+    assert last.source.startswith("## What to try next")
+    assert sum(cell.source.startswith("# ") for cell in notebook.cells if cell.cell_type == "markdown") == 1
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory):
+    """Return a project folder with the demo set, the params files and the notebooks."""
+    folder = tmp_path_factory.mktemp("project")
+    demo.write(folder / "demo")
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*"))
+    shutil.copytree(ROOT / "params", folder / "params")
+    return folder
+
+
+def run(*command, cwd):
+    """Run a command of this environment's Jupyter."""
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def assert_figures(executed, name):
+    """Hold the figures of an executed notebook against those it must have."""
+    assert not [output for output in outputs(executed) if output.output_type in {"error", "stream"}]
+    bundles = [output.data for output in outputs(executed) if "data" in output]
+    figures = [bundle for bundle in bundles if FIGURE in bundle]
+    ids = [bundle[FIGURE]["id"] for bundle in figures]
+    assert ids == [figure for figure in FIGURES[name] if figure != "community" or figure in ids]
+    for bundle in figures:
+        assert all(bundle[FIGURE][word] for word in ("title", "caption", "alt", "provenance"))
+        assert bundle[TABLE]["rows"]
+        assert "image/png" in bundle or "text/html" in bundle
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_notebook_runs_as_it_is_in_jupyter(name, project):
+    """In its own folder and with nothing set, a notebook shows all its figures of the demo set."""
+    run("jupyter", "execute", f"{name}.ipynb", f"--output={name}.jupyter.ipynb", cwd=project / "notebooks")
+    executed = nbformat.read(project / "notebooks" / f"{name}.jupyter.ipynb", as_version=4)
+    assert_figures(executed, name)
+    if name == "summary":
+        assert "community" in [
+            output.data[FIGURE]["id"] for output in outputs(executed) if FIGURE in output.data
+        ]
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_notebook_runs_with_the_stock_papermill_command(name, project):
+    """With a params file and the project as working folder, a notebook shows all its figures."""
+    (params,) = sorted((project / "params").glob("*lab*.yaml"))
+    out = project / f"{name}.papermill.ipynb"
+    run("papermill", f"notebooks/{name}.ipynb", str(out), "-f", str(params), cwd=project)
+    assert_figures(nbformat.read(out, as_version=4), name)
