@@ -1,0 +1,63 @@
+"""Building a report, against as many notebooks that only import the same and are executed and converted."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import nbformat
+
+from benchmarks.ratios import Ratio, in_turn
+from medgauge_lib import demo
+from medgauge_lib.report.build import build, notebook_files
+from medgauge_lib.report.execute import read_notebook
+
+ROOT = Path(__file__).parents[1]
+PARAMS = "demo-ward-1.1.0.yaml"
+
+
+def ratios() -> Iterator[Ratio]:
+    """Compare a report of the demo set with empty notebooks run through the same engine and exporter."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        demo.write(folder / "demo")
+        (folder / "params").mkdir()
+        params = Path(shutil.copy(ROOT / "params" / PARAMS, folder / "params"))
+        notebooks = notebook_files(ROOT / "notebooks")
+        empty = folder / "empty"
+        empty.mkdir()
+        for path in notebooks:
+            nbformat.write(_imports_alone(path), empty / path.name)
+
+        def report() -> None:
+            build([params], out=folder / "reports", force=True, progress=False)
+
+        def nothing() -> None:
+            build([params], out=folder / "nothing", force=True, progress=False, notebooks=empty)
+
+        size = f"report of {len(notebooks)} notebooks, against as many that only import the same"
+        yield Ratio(size, *in_turn(report, nothing, repeats=2), at_most=1.5)
+
+
+def _imports_alone(path: Path) -> nbformat.NotebookNode:
+    """Keep a notebook's parameters cell, since it is filled in, and of every other cell its imports."""
+    notebook = read_notebook(path)
+    kept = []
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        if "parameters" not in cell.metadata.get("tags", ()):
+            found = [
+                node
+                for node in ast.walk(ast.parse(cell.source))
+                if isinstance(node, ast.Import | ast.ImportFrom)
+            ]
+            cell.source = "\n".join(map(ast.unparse, found))
+        if cell.source:
+            kept.append(cell)
+    title = nbformat.v4.new_markdown_cell("# Empty", id="title")
+    notebook.cells = [title, *kept]
+    return notebook
