@@ -432,7 +432,8 @@ def _or_published(
         remark = ""
         if decided and isinstance(published, int | float):
             remark = f"the record publishes {published!r}; by its runs: {found.reason}"
-        return Figure(*figure, found, unit, "lower", "recomputed", counts=counts, remark=remark)
+        reason = found if decided else Absent(f"not applicable: {found.reason}")
+        return Figure(*figure, reason, unit, "lower", "recomputed", counts=counts, remark=remark)
     return Figure(*figure, published, unit, "lower", "as published")
 
 
