@@ -21,10 +21,9 @@ import pandas as pd
 from medgauge_lib.board import Board
 from medgauge_lib.checks import agrees
 from medgauge_lib.estimators import SUBJECT_SIDE, VETO_CATEGORIES
-from medgauge_lib.outcomes import SUBSETS
+from medgauge_lib.outcomes import SUBSETS, live_runs
 from medgauge_lib.records import INITIATIVE, RecordSet, is_verified
 from medgauge_lib.results import Absent
-from medgauge_lib.usage import live_runs
 
 REASONS = (
     "missed",

@@ -17,37 +17,11 @@ from typing import Any
 
 import pandas as pd
 
-from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent
 
 NO_RUN = Absent("no run it could be over")
 
 _EXACT = Context(prec=2000, traps=[Inexact])
-
-
-def live_runs(records: RecordSet) -> pd.DataFrame:
-    """Runs of every record and subset whose task version is not void (decision 10 [1]_).
-
-    Parameters
-    ----------
-    records : RecordSet
-        One benchmark version.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `RecordSet.runs`, in their order.
-
-    Examples
-    --------
-    >>> from medgauge_lib import demo
-    >>> records = demo.record_set("bm-demo-ward", "1.1.0")
-    >>> len(records.runs) - len(live_runs(records))  # three void task versions, three runs, by 14 records
-    126
-    """
-    runs, void = records.runs, records.void
-    versions = pd.MultiIndex.from_frame(void[["task_key", "task_version"]])
-    return runs[~pd.MultiIndex.from_frame(runs[["task_key", "task_version"]]).isin(versions)]
 
 
 def tokens(runs: pd.DataFrame) -> pd.Series[Any]:
