@@ -22,7 +22,7 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.report import manifest
 from medgauge_lib.report.execute import CellFailed, Executed, Job, run_all
 from medgauge_lib.report.exporter import PageContext, PageExporter, page_label
-from medgauge_lib.report.folder import replace_file, replace_folder
+from medgauge_lib.report.folder import replace_file, replace_folder, require_writable
 from medgauge_lib.report.params import Params, read_params
 from medgauge_lib.report.progress import Progress
 from medgauge_lib.report.site import site_page
@@ -119,6 +119,8 @@ def build(
     )
     reports = _plan(params_files, root, notebook_files(folder), only, force)
     todo = [report for report in reports if not report.unchanged]
+    if todo:
+        require_writable(root)
     with Progress(sum(len(report.pages) - len(report.kept) for report in todo), enabled=progress) as told:
         for report in reports:
             if report.unchanged:

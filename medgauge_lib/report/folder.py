@@ -80,6 +80,25 @@ def replace_file(file: Path, content: bytes) -> None:
             beside.unlink(missing_ok=True)
 
 
+def require_writable(folder: Path) -> None:
+    """Make a folder, or require that it may be written to, before any work is spent on what goes into it.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder, there already or not.
+
+    Raises
+    ------
+    InputError
+        Where it cannot be made or written to.
+    """
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+
 @contextmanager
 def writing(place: Path) -> Iterator[None]:
     """Say where and why something cannot be written.

@@ -1,0 +1,464 @@
+"""Reports are built whole or not at all, the same bytes every time, and nothing twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from make_records import ONE_TASK, record
+from make_reports import figure_data, notebook, params, project, showing
+
+from medgauge_lib.errors import InputError
+from medgauge_lib.report import folder as folder_module
+from medgauge_lib.report.build import PAGES, Built, build, notebook_files
+from medgauge_lib.report.execute import CellFailed
+from medgauge_lib.report.folder import replace_folder
+from medgauge_lib.report.manifest import sha256
+from medgauge_lib.report.params import read_params
+from medgauge_lib.report.site import site_page
+
+TWO_PAGES = {
+    "summary": notebook(showing(figure_data("bars"))),
+    "groups": notebook("print(benchmark_version, seed)", title=None),
+}
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder by its path in it."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def making(file: Path, **how: Any) -> list[Built]:
+    """Build the project of a params file, silently."""
+    root = file.parents[1]
+    return build(
+        [file], **{"out": root / "reports", "notebooks": root / "notebooks", "progress": False} | how
+    )
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Params file of a project whose report is built; tests copy what they change."""
+    file = project(tmp_path_factory.mktemp("built"), TWO_PAGES, title="Made for tests")
+    assert [made.status for made in making(file)] == ["built"]
+    return file
+
+
+@pytest.fixture
+def copied(built: Path, tmp_path: Path) -> Path:
+    """Params file of a copy of the built project."""
+    shutil.copytree(built.parents[1], tmp_path / "project")
+    return tmp_path / "project" / "params" / built.name
+
+
+def report_of(file: Path) -> Path:
+    """Folder of the project's report."""
+    return file.parents[1] / "reports" / "bm-made" / "1.0.0"
+
+
+def test_a_report_holds_what_it_should(built: Path) -> None:
+    """A report has a page a notebook, figures, executed notebooks, a manifest and a run record."""
+    files = files_of(report_of(built))
+    bundle = next(path for path in files if path.startswith("assets/"))
+    assert sorted(files) == sorted(
+        [
+            "index.html", "groups.html", "figures/bars.csv", "figures/bars.svg", "figures/bars.vl.json",
+            bundle, "notebooks/summary.ipynb", "notebooks/groups.ipynb", "manifest.json", "run.json",
+        ]
+    )  # fmt: skip
+    assert "1.0.0 20260101" in files["groups.html"].decode()
+    assert ">Groups</h1>" in files["groups.html"].decode()
+    assert "medgauge report params/made.yaml --only summary" in files["index.html"].decode()
+    for page in ("index.html", "groups.html"):
+        for words in ("Made for tests", "bm-made", 'href="../../index.html"', 'href="manifest.json"'):
+            assert words in files[page].decode()
+
+
+def test_the_manifest_says_what_went_in_and_what_came_out(built: Path) -> None:
+    """Every input and every output is there with its SHA-256; times are in the run record alone."""
+    root, folder = built.parents[1], report_of(built)
+    manifest, files = json.loads((folder / "manifest.json").read_bytes()), files_of(folder)
+    assert manifest["outputs"] == {
+        path: sha256(content) for path, content in files.items() if path not in ("manifest.json", "run.json")
+    }
+    inputs = manifest["inputs"]
+    assert inputs["records"] == {
+        path: sha256(content) for path, content in files_of(root / "records").items()
+    }
+    assert inputs["notebooks"] == {
+        path.removesuffix(".ipynb"): sha256(content) for path, content in files_of(root / "notebooks").items()
+    }
+    assert inputs["params"]["sha256"] == sha256(built.read_bytes())
+    assert inputs["params"]["values"] == read_params(built).values()
+    assert "pandas" in inputs["library"]["uses"]
+    pages = json.loads(files["run.json"])["pages"]
+    assert sorted(pages) == ["groups", "summary"]
+    assert all(page["duration"] > 0 for page in pages.values())
+
+
+def test_the_same_inputs_give_the_same_bytes(tmp_path: Path, built: Path) -> None:
+    """Another folder, time zone, locale, hash seed and number of jobs change the run record alone."""
+    file = project(tmp_path / "elsewhere", TWO_PAGES, title="Made for tests")
+    program = (
+        "import sys\nfrom medgauge_lib.report.build import build\n"
+        "build([sys.argv[1]], out='out', notebooks='notebooks', jobs=1, progress=False)"
+    )
+    changes = {
+        "TZ": "Asia/Kathmandu",
+        "LC_ALL": "C",
+        "PYTHONHASHSEED": "7",
+        "HOME": str(tmp_path),
+        "COLUMNS": "40",
+    }
+    root = file.parents[1]
+    subprocess.run([sys.executable, "-c", program, file], cwd=root, env=os.environ | changes, check=True)
+    one, two = files_of(report_of(built)), files_of(root / "out" / "bm-made" / "1.0.0")
+    assert sorted(one) == sorted(two)
+    assert [path for path in one if one[path] != two[path]] == ["run.json"]
+    for content in two.values():
+        assert str(tmp_path).encode() not in content
+
+
+def test_unchanged_inputs_are_not_built_again(copied: Path) -> None:
+    """Where nothing changed nothing is done, and the report keeps even its times."""
+    before = files_of(report_of(copied))
+    assert [made.status for made in making(copied)] == ["unchanged"]
+    assert files_of(report_of(copied)) == before
+
+
+def changed_records(root: Path) -> None:
+    """Change one record."""
+    file = root / "records" / "res-2026-01-01-a.json"
+    file.write_text(file.read_text() + "\n")
+
+
+def changed_params(root: Path) -> None:
+    """Change the seed."""
+    params(root / "params" / "made.yaml", title="Made for tests", seed=3)
+
+
+def changed_notebook(root: Path) -> None:
+    """Change one notebook."""
+    nbformat.write(notebook("print('new')"), root / "notebooks" / "groups.ipynb")
+
+
+def damaged(root: Path) -> None:
+    """Remove a page of the report."""
+    (root / "reports" / "bm-made" / "1.0.0" / "groups.html").unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "ran"),
+    [
+        (changed_records, ["groups", "summary"]),
+        (changed_params, ["groups", "summary"]),
+        (changed_notebook, ["groups"]),
+        (damaged, []),
+    ],
+)
+def test_what_changed_is_made_again(copied: Path, change: Callable[[Path], None], ran: list[str]) -> None:
+    """A changed input runs the notebooks that depend on it and no others; the report is whole afterwards."""
+    change(copied.parents[1])
+    assert [made.status for made in making(copied)] == ["built"]
+    files = files_of(report_of(copied))
+    assert sorted(json.loads(files["run.json"])["pages"]) == ran
+    assert {"index.html", "groups.html"} <= set(files)
+    assert [made.status for made in making(copied)] == ["unchanged"]
+
+
+def test_an_executed_notebook_that_was_changed_is_not_used_again(copied: Path) -> None:
+    """What a report keeps of the old one is what was made then, to the byte."""
+    executed = report_of(copied) / "notebooks" / "groups.ipynb"
+    executed.write_text(executed.read_text().replace("20260101", "20260102"))
+    making(copied)
+    assert "20260102" not in executed.read_text()
+
+
+def test_force_builds_although_nothing_changed(copied: Path) -> None:
+    """With force every notebook runs."""
+    assert [made.status for made in making(copied, force=True)] == ["built"]
+    assert sorted(json.loads((report_of(copied) / "run.json").read_bytes())["pages"]) == ["groups", "summary"]
+
+
+def test_only_runs_the_named_notebooks(copied: Path, tmp_path: Path) -> None:
+    """With unchanged inputs the other pages are kept; without a report they are left out."""
+    making(copied, only=["groups"])
+    files = files_of(report_of(copied))
+    assert list(json.loads(files["run.json"])["pages"]) == ["groups"]
+    assert {"index.html", "groups.html"} <= set(files)
+    making(copied, only=["groups"], out=tmp_path / "new")
+    files = files_of(tmp_path / "new" / "bm-made" / "1.0.0")
+    assert "groups.html" not in files
+    assert "1.0.0 20260101" in files["index.html"].decode()
+
+
+def test_only_names_the_near_notebook(copied: Path) -> None:
+    """A notebook that is not there is an error that names the one it resembles."""
+    with pytest.raises(InputError, match="did you mean groups"):
+        making(copied, only=["group"])
+    with pytest.raises(InputError, match="there are summary, groups"):
+        making(copied, only=["zzz"])
+
+
+@pytest.mark.parametrize("publish", ["public", "internal"])
+def test_changed_labels_make_a_report_anew(tmp_path: Path, publish: str) -> None:
+    """A public report holds no hash of the task labels, and is made again when they change all the same."""
+    labels = tmp_path / "1.0.0.labels.json"
+    labels.write_text('{"tk-000000000001": 2}')
+    file = project(tmp_path, {"summary": notebook("1")}, labels="../1.0.0.labels.json", publish=publish)
+    assert [made.status for made in making(file)] == ["built"]
+    assert [made.status for made in making(file)] == ["unchanged"]
+    known = sha256(labels.read_bytes()).encode()
+    found = [path for path, content in files_of(report_of(file)).items() if known in content]
+    assert found == ([] if publish == "public" else ["manifest.json"])
+    labels.write_text('{"tk-000000000001": 3}')
+    os.utime(labels, ns=(1, 1))
+    assert [made.status for made in making(file)] == ["built"]
+
+
+@pytest.mark.parametrize("error", ["1 / 0", "import os; os._exit(1)"])
+def test_a_failed_cell_leaves_the_old_report(copied: Path, error: str) -> None:
+    """When a notebook fails the old report stays as it was, the failed notebook is kept, and nothing else."""
+    before = files_of(report_of(copied))
+    nbformat.write(notebook(error), copied.parents[1] / "notebooks" / "groups.ipynb")
+    with pytest.raises(CellFailed) as raised:
+        making(copied)
+    aside = copied.parents[1] / "reports" / "failed" / "groups.ipynb"
+    assert str(aside) in str(raised.value)
+    assert aside.is_file()
+    assert files_of(report_of(copied)) == before
+    assert sorted(path.name for path in report_of(copied).parent.iterdir()) == ["1.0.0"]
+    changed_notebook(copied.parents[1])
+    making(copied)
+    assert not aside.exists()
+
+
+def test_a_failure_does_not_keep_other_reports_from_being_built(tmp_path: Path) -> None:
+    """Reports are independent: one that fails is told, the others are built and listed."""
+    cell = "assert benchmark_version == '1.0.0', 'no such version'"
+    file = project(tmp_path, {"summary": notebook(cell)})
+    (tmp_path / "two").mkdir()
+    other = record("res-2026-01-01-c", benchmark_version="2.0.0")
+    (tmp_path / "two" / "c.json").write_text(json.dumps(other))
+    second = params(tmp_path / "params" / "two.yaml", benchmark_version="2.0.0", records="../two")
+    with pytest.raises(CellFailed, match="no such version"):
+        build([second, file], out=tmp_path / "reports", notebooks=tmp_path / "notebooks", progress=False)
+    assert report_of(file).is_dir()
+    assert not (tmp_path / "reports" / "bm-made" / "2.0.0").exists()
+    assert "bm-made/1.0.0/index.html" in (tmp_path / "reports" / "index.html").read_text()
+
+
+def test_records_are_checked_before_anything_runs(tmp_path: Path) -> None:
+    """Records of another benchmark or version, or ones that cannot be used, are refused at once."""
+    file = project(tmp_path, {"summary": notebook("1 / 0")}, benchmark="bm-other")
+    with pytest.raises(InputError, match=r"/benchmark: bm-other is named, but the records .* are of bm-made"):
+        making(file)
+    params(file, benchmark_version="2.0.0")
+    with pytest.raises(InputError, match=r"/benchmark_version: 2\.0\.0 is named"):
+        making(file)
+    params(file)
+    made = record("res-2026-01-01-a", {1: ONE_TASK[1], 2: ONE_TASK[1]})
+    (tmp_path / "records" / "res-2026-01-01-a.json").write_text(json.dumps(made))
+    with pytest.raises(InputError) as raised:
+        making(file)
+    assert not isinstance(raised.value, CellFailed)
+    assert not (tmp_path / "reports").exists()
+
+
+def test_two_params_files_of_one_version_are_refused(copied: Path) -> None:
+    """A benchmark version has one report, so two params files of it are an error that names both."""
+    twin = params(copied.parent / "twin.yaml")
+    with pytest.raises(InputError, match=r"twin\.yaml: is about bm-made 1\.0\.0, and so is .*made\.yaml"):
+        build([copied, twin], out=copied.parents[1] / "reports", notebooks=copied.parents[1] / "notebooks")
+
+
+def test_two_pages_with_figures_of_one_id_are_refused(tmp_path: Path) -> None:
+    """A figure id names one figure of a report."""
+    pages = {
+        "summary": notebook(showing(figure_data("bars"))),
+        "groups": notebook(showing(figure_data("bars", "b"))),
+    }
+    with pytest.raises(InputError, match="another page has a figure bars"):
+        making(project(tmp_path, pages))
+
+
+def test_notebooks_come_in_the_order_of_the_report(tmp_path: Path) -> None:
+    """Known notebooks are pages in a fixed order, others are none, and a folder without any is an error."""
+    for name in ("groups", "summary", "zzz", "integrity"):
+        (tmp_path / f"{name}.ipynb").write_text("")
+    assert [path.stem for path in notebook_files(tmp_path)] == ["summary", "groups", "integrity"]
+    assert PAGES[0] == "summary"
+    with pytest.raises(InputError, match="holds no notebook of a report"):
+        notebook_files(tmp_path / "nowhere")
+
+
+def test_progress_is_plain_lines_where_there_is_no_terminal(
+    copied: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each notebook and each report is a line on standard error; silence is silent."""
+    making(copied, force=True, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert sorted(line.split(" (")[0] for line in lines[:2]) == [
+        "bm-made 1.0.0: groups",
+        "bm-made 1.0.0: summary",
+    ]
+    assert [line.split(" (")[1] for line in lines[:2]] == ["1 of 2)", "2 of 2)"]
+    assert lines[2:] == [f"bm-made 1.0.0: {report_of(copied) / 'index.html'}"]
+    making(copied, progress=True)
+    assert capsys.readouterr().err == "bm-made 1.0.0: unchanged\n"
+    making(copied, force=True)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_is_a_bar_on_a_terminal(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal a bar counts the notebooks."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    making(copied, force=True, progress=True)
+    assert "2/2" in capsys.readouterr().err
+
+
+def test_the_index_lists_versions_newest_first(tmp_path: Path) -> None:
+    """Benchmarks are by name, versions newest first, with the words that they are not comparable."""
+    for benchmark, version, title in (
+        ("bm-b", "1.9.0", None),
+        ("bm-b", "1.10.0", "<b>"),
+        ("bm-a", "1.0.0", None),
+    ):
+        target = tmp_path / benchmark / version
+        target.mkdir(parents=True)
+        values = {"benchmark": benchmark, "benchmark_version": version, "title": title, "subset": "dev"}
+        inputs = {"params": {"values": values}, "records": {"a.json": ""}}
+        (target / "manifest.json").write_text(json.dumps({"inputs": inputs}))
+    (tmp_path / "bm-b" / ".1.10.0.building-x").mkdir()
+    (tmp_path / "failed").mkdir()
+    (tmp_path / "failed" / "groups.ipynb").write_text("{}")
+    page = site_page(tmp_path)
+    order = ["bm-a/1.0.0/index.html", "bm-b/1.10.0/index.html", "bm-b/1.9.0/index.html"]
+    assert sorted(order, key=page.index) == order
+    assert page.count("href=") == len(order) + 1
+    assert page.count("not comparable") == 1
+    assert "&lt;b&gt;" in page
+    assert "There is no report here yet" in site_page(tmp_path / "failed")
+
+
+def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
+    """The new files are all there, the old ones are gone, and nothing else is left."""
+    target = tmp_path / "a" / "b"
+    for files in ({"x": b"1", "d/y": b"2"}, {"x": b"3"}):
+        replace_folder(target, files, root=tmp_path)
+        assert files_of(target) == files
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_folder_is_replaced_where_names_cannot_be_exchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without an exchange of names two renames do."""
+    monkeypatch.setattr(folder_module.ctypes, "CDLL", lambda *_, **__: object())
+    test_a_folder_is_replaced_whole(tmp_path)
+
+
+def test_an_error_while_writing_leaves_the_old_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever cannot be written, the folder is as it was and the message says why."""
+    replace_folder(tmp_path / "a", {"x": b"1"}, root=tmp_path)
+    with pytest.raises(InputError, match="cannot be written: file exists"):
+        replace_folder(tmp_path / "a", {"x": b"2", "x/y": b"3"}, root=tmp_path)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device", "a")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(InputError, match="cannot be written: no space left on device"):
+        replace_folder(tmp_path / "a", {"x": b"2"}, root=tmp_path)
+    assert files_of(tmp_path) == {"a/x": b"1"}
+
+
+def test_what_a_killed_build_left_is_removed(tmp_path: Path) -> None:
+    """The next build removes a half-written folder."""
+    (tmp_path / ".a.building-0").mkdir()
+    (tmp_path / ".a.building-0" / "x").write_text("half")
+    replace_folder(tmp_path / "a", {"x": b"1"}, root=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_reader_sees_the_old_folder_or_the_new_one(tmp_path: Path) -> None:
+    """While two writers take turns, a reader finds a whole folder at every moment."""
+    files = {name: {str(number): name.encode() for number in range(20)} for name in ("old", "new")}
+    replace_folder(tmp_path / "a", files["old"], root=tmp_path)
+    stop = threading.Event()
+
+    def write(name: str) -> None:
+        while not stop.is_set():
+            replace_folder(tmp_path / "a", files[name], root=tmp_path)
+
+    writers = [threading.Thread(target=write, args=(name,)) for name in files]
+    for writer in writers:
+        writer.start()
+    try:
+        for _ in range(300):
+            handle = os.open(tmp_path / "a", os.O_RDONLY)
+            try:
+                assert len(os.listdir(handle)) in (0, 20) or not (tmp_path / "a").samefile(
+                    f"/proc/self/fd/{handle}"
+                )
+            finally:
+                os.close(handle)
+            assert (tmp_path / "a").is_dir()
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
+    assert files_of(tmp_path / "a") in files.values()
+
+
+def test_two_builds_into_one_folder_both_end_well(copied: Path) -> None:
+    """Two builds at once leave one whole report."""
+    statuses: list[str] = []
+
+    def run() -> None:
+        statuses.extend(made.status for made in making(copied, force=True))
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert statuses == ["built", "built"]
+    assert [made.status for made in making(copied)] == ["unchanged"]
+
+
+def test_a_place_that_cannot_be_written_is_named(copied: Path, tmp_path: Path) -> None:
+    """A file where the folder of reports should be is told in one message."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"file.*cannot be written"):
+        making(copied, out=tmp_path / "file")
+
+
+def test_importing_the_report_room_is_cheap() -> None:
+    """Notebooks import the library; none of the libraries that drive them comes with it."""
+    costly = ("papermill", "nbclient", "nbconvert", "nbformat", "yaml", "scipy.stats")
+    program = (
+        "import sys, medgauge_lib, medgauge_lib.report.params\n"
+        f"print([name for name in {costly} if name in sys.modules])"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+        == "[]\n"
+    )
