@@ -394,7 +394,7 @@ def test_clean_records_have_no_finding_and_every_rule_is_told(tmp_path):
     }
     listed = [void(9), void(8, "environment")]
     rows = [record(i, tasks, voided_tasks=listed) for i in (A, B)]
-    records = read_records(write(tmp_path, *rows, community(C, tasks)))
+    records = read_records(write(tmp_path, *rows, community(C, tasks, voided_tasks=listed)))
     assert check(records) == ()
     assert [(rule, found) for rule, found in checked(records)] == [(rule, ()) for rule in RULES]
     require_usable(records)
@@ -448,6 +448,13 @@ def test_require_usable_names_the_first_place_and_the_number_of_others(tmp_path)
         f"{tmp_path}/{B}.json: /run_outcomes/1/runs/0/checkpoints_passed: "
         "3 of 2 checkpoints passed (and 1 more such findings)\n  should be at most 2"
     )
+
+
+def test_require_usable_goes_by_file(tmp_path):
+    """The first file by name is told, whichever rule it breaks."""
+    rows = [record(A, {1: runs(**{"pass": False})}), record(B, {1: runs(run=1)})]
+    with pytest.raises(InputError, match=f"{A}.json: .*/pass"):
+        require_usable(read_records(write(tmp_path, *rows)))
 
 
 def test_errors_and_notes_leave_records_usable(tmp_path):

@@ -246,17 +246,20 @@ def test_labels_say_what_sets_rows_apart(changes, expected):
     assert labels(rows[::-1]) == expected[::-1]
 
 
-def test_labels_differ_even_where_texts_imitate_each_other():
-    """A text of a record that looks like another row's label does not make two rows read alike."""
-    imitation = "m-1 · hx-made 1.0.0 (effort low) · hx-made 1.0.0 (x"
+@pytest.mark.parametrize(
+    "efforts_and_snapshots",
+    [
+        [("low, x", "z"), ("low", "x"), ("low", "y")],
+        [("low", "x"), ("low", "x"), (f"low, {A}0", "x")],
+    ],
+)
+def test_labels_differ_even_where_texts_imitate_each_other(efforts_and_snapshots):
+    """A text of a record that looks like the end of another row's label does not make two rows read alike."""
     rows = [
-        row(A, run_conditions={"reasoning_effort": "low, x"}),
-        row(B, run_conditions={"reasoning_effort": "low"}, model_snapshot="x"),
-        row(C, run_conditions={"reasoning_effort": "low"}, model_snapshot="y"),
-        record(f"{A}2", model=imitation),
+        row(f"{A}{n}", run_conditions={"reasoning_effort": effort}, model_snapshot=snapshot)
+        for n, (effort, snapshot) in enumerate(efforts_and_snapshots)
     ]
-    made = labels(rows)
-    assert len(set(made)) == len(rows)
+    assert len(set(labels(rows))) == len(rows)
 
 
 def test_labels_are_printable():
@@ -291,7 +294,9 @@ def test_labels_are_distinct_and_follow_their_row(texts):
 def test_void_versions_are_listed_or_shown(tmp_path):
     """A verified record's list or initiative-side error makes a version void; a community record's not."""
     shown = [(1, 1), (0, 1, {"error": ("environment", "network")}), (1, 1)]
-    listed = [{"task_key": "tk-000000000001", "task_version": "1.0.0", "attribution": "task"}]
+    listed = [
+        {"task_key": f"tk-00000000000{key}", "task_version": "1.0.0", "attribution": "task"} for key in (4, 1)
+    ]
     rows = [
         record(A, {1: PASSES, 2: PASSES, 3: PASSES}, voided_tasks=listed),
         record(B, {1: PASSES, 2: shown, 3: PASSES}, voided_tasks=listed),
@@ -312,6 +317,13 @@ def test_void_versions_are_listed_or_shown(tmp_path):
             "attribution": "environment",
             "listed_by": (),
             "shown_by": (B,),
+        },
+        {
+            "task_key": "tk-000000000004",
+            "task_version": "1.0.0",
+            "attribution": "task",
+            "listed_by": (A, B),
+            "shown_by": (),
         },
     ]
 
@@ -601,9 +613,9 @@ def test_a_file_given_twice_is_refused(tmp_path):
 
 def test_a_subject_twice_under_the_same_conditions_is_refused(tmp_path):
     """Two verified records of one subject under the same run conditions name both files (decision 2)."""
-    conditions = {"tools": ["a", "b"], "max_steps": 50}
+    conditions = {"tools": ["a", "b"], "temperature": 1}
     made = [record(i, model="m-1", run_conditions=conditions) for i in (A, B)]
-    made[1]["run_conditions"] = dict(reversed(made[1]["run_conditions"].items()))
+    made[1]["run_conditions"] = dict(reversed(made[1]["run_conditions"].items())) | {"temperature": 1.0}
     error = refusal(write(tmp_path, *made))
     assert (error.file, error.pointer) == (str(tmp_path / f"{B}.json"), "/run_conditions")
     assert f"the same run conditions as {A}.json: 'm-1' in hx-made 1.0.0" in error.wrong

@@ -338,6 +338,27 @@ def test_other_documents_are_told_by_their_type(document):
     assert found.pointer == ""
 
 
+def test_an_unknown_field_is_told_before_other_faults():
+    """A misspelt name explains other faults and comes first, what a field demands of another last."""
+    made = record(model=3)
+    made["submitted_by"]["zzz"] = 1
+    del made["run_mode"], made["review_record"]
+    told = []
+    for repair in (
+        lambda: made["submitted_by"].pop("zzz"),
+        lambda: made.update(model="m"),
+        lambda: made.update(run_mode="site_run"),
+    ):
+        found = fault(made)
+        assert found is not None
+        told.append((found.pointer, found.more))
+        repair()
+    assert told == [("/submitted_by/zzz", 3), ("/model", 2), ("", 1)]
+    last = fault(made)
+    assert last is not None
+    assert "'review_record' is missing" in last.wrong
+
+
 def test_fault_counts_the_others():
     """The fault that is named comes with the number of the others."""
     found = fault(record(model=3, harness=4, run_mode="x"))
