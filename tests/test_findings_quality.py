@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from make_findings import KIND, finding, review, rows, submission, task, write, write_json, write_judge
 from scipy.stats import bootstrap
@@ -412,6 +412,7 @@ def test_the_interval_is_scipys_bca_on_the_same_resamples():
 
 
 @given(st.lists(st.fractions(0, 100, max_denominator=10**9), min_size=2, max_size=12))
+@settings(deadline=None)
 def test_the_conditional_mean_is_exact(values):
     """Mean and interval come from exact fractions, whatever their denominators, in any order of the tasks."""
     one = summary(tasks_of(values)).conditional_quality_mean

@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import io
 import json
+import math
 import re
 import zlib
 from collections.abc import Iterator, Mapping
@@ -138,6 +139,8 @@ def is_date(text: str) -> bool:
 def _stratum(value: Any) -> str | None:
     if isinstance(value, str):
         return value if value.strip() else None
+    if type(value) in (int, float):
+        return repr(value)  # as JSON writes it, and several times faster
     return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
@@ -251,14 +254,12 @@ def _document(line: bytes, path: Path, place: int) -> dict[str, Any]:
         raise InputError(f"line {place} is not JSON: {quoted(str(error))}", remedy, file=path) from None
     if not isinstance(document, dict):
         raise InputError(f"line {place} is {quoted(document)}", "write one JSON object a line", file=path)
-    for name in ("doc_id", "text"):
-        if not isinstance(document.get(name), str):
-            found = quoted(document[name]) if name in document else "missing"
-            raise InputError(f"line {place}: {name} is {found}", f"write {name} as text", file=path)
-    if not document["doc_id"]:
-        raise InputError(f"line {place}: doc_id is empty", "give the document an id", file=path)
-    for name, value in document.items():
-        if value.__class__ is float and value - value != 0:
-            wrong = f"line {place}: {quoted(name)} is beyond the range of 64-bit floating point"
-            raise InputError(wrong, "write a finite number, or null", file=path)
+    doc_id = document.get("doc_id")
+    if not isinstance(doc_id, str) or not doc_id or not isinstance(document.get("text"), str):
+        name = "text" if isinstance(doc_id, str) and doc_id else "doc_id"
+        found = quoted(document[name]) if name in document else "missing"
+        raise InputError(f"line {place}: {name} is {found}", f"write {name} as text", file=path)
+    if math.inf in document.values() or -math.inf in document.values():
+        wrong = f"line {place} holds a number beyond the range of 64-bit floating point"
+        raise InputError(wrong, "write a finite number, or null", file=path)
     return document

@@ -26,6 +26,7 @@ OUTSIDE, POSITIVE, NEGATIVE, UNKNOWN = range(4)
 
 STATES = {"positive": POSITIVE, "negative": NEGATIVE, "unknown": UNKNOWN}
 
+_SCALARS = frozenset({str, int, float})
 _SHOWN = 3
 
 
@@ -227,10 +228,6 @@ def _conditions(finding: Mapping[str, Any], task: Task, gate: Gate) -> list[str]
     return defined if len(gate.failures) == before else None
 
 
-def _is_scalar(value: Any) -> bool:
-    return type(value) in (str, int, float)
-
-
 def _population(
     finding: Mapping[str, Any], task: Task, corpus: Corpus, gate: Gate
 ) -> npt.NDArray[np.bool_] | None:
@@ -285,7 +282,7 @@ def _one_of(names: Collection[str]) -> str:
 def _target_fault(rule: Mapping[str, Any]) -> tuple[str, str] | None:
     value = rule["value"]
     if rule["op"] != "in":
-        return None if _is_scalar(value) else (quoted(value), "one text or number")
+        return None if type(value) in _SCALARS else (quoted(value), "one text or number")
     if not isinstance(value, list):
         return quoted(value), f"a list of 1 to {MOST_VALUES} texts or numbers"
     return _list_fault(value)
@@ -295,7 +292,7 @@ def _list_fault(values: list[Any]) -> tuple[str, str] | None:
     right = f"a list of 1 to {MOST_VALUES} texts or numbers"
     if not 1 <= len(values) <= MOST_VALUES:
         return f"a list of {len(values)}", right
-    odd = next((value for value in values if not _is_scalar(value)), None)
+    odd = next((value for value in values if type(value) not in _SCALARS), None)
     if odd is not None or None in values:
         return f"a list with {quoted(odd)}", right
     return None
@@ -306,7 +303,7 @@ def _matches(column: Sequence[Any], op: str, target: Any) -> npt.NDArray[np.bool
     if op in ("eq", "in"):
         targets = set(target if op == "in" else [target])
         # A set finds 4 by 4.0 and never by "4"; true equals 1 there, so the type is asked for first.
-        hits = [_is_scalar(value) and value in targets for value in column]
+        hits = [type(value) in _SCALARS and value in targets for value in column]
     else:
         kind: Any = str if isinstance(target, str) else (int, float)
         comparable = [isinstance(value, kind) and not isinstance(value, bool) for value in column]
@@ -337,14 +334,13 @@ def _arms(
     if population is None:
         return None
     if task.kind == GROUP:
+        group = {value: arm for arm, values in enumerate(comparison["groups"]) for value in values}
         column = corpus.column(comparison["field"])
-        arms: npt.NDArray[np.int8] = np.full(len(corpus), -1, dtype=np.int8)
-        for arm, values in enumerate(comparison["groups"]):
-            arms[_matches(column, "in", values)] = arm
+        sides = [group.get(value, -1) if type(value) in _SCALARS else -1 for value in column]
     else:
         cutoff = comparison["cutoff"]
-        sides = (-1 if day is None else int(day >= cutoff) for day in corpus.dates)
-        arms = np.fromiter(sides, np.int8, len(corpus))
+        sides = [-1 if day is None else int(day >= cutoff) for day in corpus.dates]
+    arms: npt.NDArray[np.int8] = np.array(sides, dtype=np.int8)
     arms[~population] = -1
     sizes = [int((arms == arm).sum()) for arm in (0, 1)]
     for arm, size in enumerate(sizes):
