@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from fractions import Fraction
 from itertools import groupby
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import pandas as pd
 
 from medgauge_lib import letters as cld
+from medgauge_lib.errors import InputError
 from medgauge_lib.estimators import (
     NO_SUCCESS,
     SUBJECT_SIDE,
@@ -182,7 +184,9 @@ class Board:
         }
 
 
-def board(records: RecordSet, subset: str = "holdout", *, seed: int = SEED) -> Board:
+def board(
+    records: RecordSet, subset: str = "holdout", *, seed: int = SEED, as_of: str | None = None
+) -> Board:
     """Compute the board of one subset of a benchmark version.
 
     Parameters
@@ -193,6 +197,9 @@ def board(records: RecordSet, subset: str = "holdout", *, seed: int = SEED) -> B
         Subsets are never pooled; the board proper is the holdout subset.
     seed : int
         Seed of the resamples, 0 ≤ seed < 2^64.
+    as_of : str, optional
+        Date of the board such as ``2026-01-31``, not before the latest creation date among the records,
+        which it is where not given.
 
     Returns
     -------
@@ -201,8 +208,10 @@ def board(records: RecordSet, subset: str = "holdout", *, seed: int = SEED) -> B
     Raises
     ------
     InputError
-        If no record is verified, no task is left, or the runs break a rule without which figures mean
-        nothing.
+        If no record is verified, no task is left, the runs break a rule without which figures mean
+        nothing, or a record was created after `as_of`.
+    ValueError
+        If `as_of` is no date.
 
     Examples
     --------
@@ -224,7 +233,7 @@ def board(records: RecordSet, subset: str = "holdout", *, seed: int = SEED) -> B
         benchmark_version=records.benchmark_version,
         subset=subset,
         seed=seed,
-        as_of=max(records.subjects["created_at"].str[:10]),
+        as_of=_as_of(records, as_of),
         rows=tuple(ordered),
         groups=groups,
         pairs=compared,
@@ -234,6 +243,40 @@ def board(records: RecordSet, subset: str = "holdout", *, seed: int = SEED) -> B
         notes=notes,
         outcomes=taken,
     )
+
+
+def latest(records: RecordSet) -> str:
+    """Latest creation date among the records, as they write it (decision 12 [1]_).
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> latest(demo.record_set("bm-demo-lab", "0.1.0"))
+    '2026-05-24'
+    """
+    return str(max(records.subjects["created_at"].str[:10]))
+
+
+def _as_of(records: RecordSet, given: str | None) -> str:
+    """Date of the board; a board cannot be older than one of its records."""
+    if given is None:
+        return latest(records)
+    try:
+        known = date.fromisoformat(given).isoformat() == given
+    except ValueError:
+        known = False
+    if not known:
+        raise ValueError(f"as_of must be a date such as 2026-01-31, but got {given!r}")
+    created = latest(records)
+    if given < created:
+        youngest = records.subjects.loc[records.subjects["created_at"].str[:10] == created, "id"].iloc[0]
+        raise InputError(
+            f"was created on {created}, after the board's date {given}",
+            f"give {created} or a later date, or leave the record out",
+            file=records.paths[youngest],
+            pointer="/created_at",
+        )
+    return given
 
 
 def _rows(records: RecordSet, taken: Outcomes, *, seed: int) -> list[Row]:

@@ -12,8 +12,8 @@ import codecs
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
@@ -31,6 +31,7 @@ INITIATIVE = ("task", "environment")
 """Error attributions that make a task version void for every subject."""
 
 Published = Mapping[str, Any]
+Place = tuple[str | int, ...]
 TaskVersion = tuple[str, str, str]
 
 _FIRST_SHOWN = 3
@@ -77,6 +78,7 @@ class RecordSet:
     runs: pd.DataFrame
     published: Mapping[str, Published]
     paths: Mapping[str, Path]
+    decimals: Mapping[str, Mapping[Place, int]] = field(default_factory=dict)
 
     @cached_property
     def void(self) -> pd.DataFrame:
@@ -134,6 +136,7 @@ def read_records(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str
         runs=_runs(parts),
         published={part.id: part.published for part in parts},
         paths={part.id: part.path for part in parts},
+        decimals={part.id: part.decimals for part in parts},
     )
     _same_tasks(by_file, records)
     return records
@@ -147,6 +150,7 @@ class _Part(NamedTuple):
     published: dict[str, Any]
     tasks: frozenset[TaskVersion]
     columns: dict[str, list[Any]]
+    decimals: dict[Place, int]
 
     @property
     def id(self) -> str:
@@ -217,7 +221,30 @@ def _read(path: Path) -> _Part:
         raise InputError(found.wrong + more, found.remedy, file=_shown(path), pointer=found.pointer)
     outcomes = document.pop("run_outcomes")
     tasks = frozenset(map(itemgetter(*_TASK), outcomes))
-    return _Part(path, hashlib.sha256(data).hexdigest(), document, tasks, _columns(outcomes))
+    sha256 = hashlib.sha256(data).hexdigest()
+    return _Part(path, sha256, document, tasks, _columns(outcomes), _decimals(data))
+
+
+_END_ZERO = re.compile(rb"\.\d+0[\s,}\]]")
+
+
+def _decimals(data: bytes) -> dict[Place, int]:
+    """Decimals of the published numbers that are written with zeros at their end; few files have any."""
+    if not _END_ZERO.search(data):
+        return {}
+    document = jiter.from_json(data, float_mode="lossless-float")
+    document.pop("run_outcomes")
+    texts = ((place, str(number)) for place, number in _lossless(document))
+    return {place: len(text.partition(".")[2]) for place, text in texts if re.search(r"\.\d+0$", text)}
+
+
+def _lossless(value: Any, place: Place = ()) -> Iterator[tuple[Place, jiter.LosslessFloat]]:
+    """Fractional numbers of a document as their file writes them."""
+    if isinstance(value, jiter.LosslessFloat):
+        yield place, value
+    elif isinstance(value, dict | list):
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _lossless(inner, (*place, step))
 
 
 def _bytes(path: Path) -> bytes:
@@ -448,14 +475,14 @@ def _stated(name: str, value: object) -> str:
 def _one_board(parts: Sequence[_Part]) -> None:
     first = parts[0]
     for part in parts[1:]:
-        for field in ("benchmark", "benchmark_version"):
-            here, there = part.published[field], first.published[field]
+        for name in ("benchmark", "benchmark_version"):
+            here, there = part.published[name], first.published[name]
             if here != there:
                 raise InputError(
                     f"is {here}, but {first.path.name} is {there}",
                     "keep the records of each benchmark version in a folder of their own",
                     file=_shown(part.path),
-                    pointer=f"/{field}",
+                    pointer=f"/{name}",
                 )
 
 

@@ -1,0 +1,254 @@
+"""Published figures held against each other, where runs alone do not decide them.
+
+References
+----------
+.. [1] Methodology 0.1.0, "The ten dimensions", "Failures", decisions 10 to 12.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from medgauge_lib.audit.agreement import agreement
+from medgauge_lib.audit.published import Digits, Path, fraction
+from medgauge_lib.audit.recomputed import Tree
+from medgauge_lib.board import latest
+from medgauge_lib.checks import Severity
+from medgauge_lib.records import Published, RecordSet
+
+CONSISTENCY: tuple[tuple[str, Severity, str], ...] = (
+    ("strata", "error", "Classes of difficulty add up to their subset: tasks, and what passed of them."),
+    ("f1", "error", "F1 is 2PR/(P + R) of the published precision P and recall R."),
+    ("absolute", "error", "An absolute figure is the size of the signed one."),
+    ("n_pairs", "error", "There are at least as many pairs as discordant ones, b + c."),
+    ("failure_attribution", "error", "Failures by reason add up to the failed runs."),
+    ("veto_hits", "error", "Hits of gates by constraint are published exactly where runs hit a gate."),
+    ("as_of", "error", "The board is as of its latest record, or of one later date in all its rows."),
+)
+"""Code without prefix, severity and sentence of every rule of this kind."""
+
+
+class Break(NamedTuple):
+    """One place where a rule is not kept."""
+
+    code: str
+    path: Path
+    published: Any
+    expected: Any
+    message: str
+    severity: Severity | None = None
+
+
+class Case(NamedTuple):
+    """One record with what a rule of this kind may look at."""
+
+    published: Published
+    tree: Any
+    digits: Digits
+    rounds: bool
+    dates: Counter[str]
+    created: tuple[str, str]
+
+
+def breaks(records: RecordSet, record: str, tree: Tree, *, digits: Digits, rounds: bool) -> Iterator[Break]:
+    """Breaks of every rule of this kind in one record.
+
+    Parameters
+    ----------
+    records : RecordSet
+        One benchmark version.
+    record : str
+        Record id.
+    tree : Tree
+        Its recomputed figures.
+    digits : Digits
+        Decimals of its published numbers.
+    rounds : bool
+        Whether the record publishes a figure rounded; if not, a count must be the exact one.
+    """
+    subjects = records.subjects
+    ranked = subjects.loc[subjects["verified"], ["id", "created_at"]]
+    blocks = (records.published[row].get("board") for row in ranked["id"])
+    dates = Counter(block["as_of"] for block in blocks if block)
+    created = (str(max(ranked["created_at"].str[:10], default="")), latest(records))
+    case = Case(records.published[record], tree, digits, rounds, dates, created)
+    for rule in (_strata, _f1, _absolute, _n_pairs, _failures, _veto_hits, _as_of):
+        yield from rule(case)
+
+
+def _strata(case: Case) -> Iterator[Break]:
+    for subset, scored in case.tree["scores"]["by_subset"].items():
+        block = case.published["scores"]["by_subset"].get(subset, {}).get("by_difficulty_class")
+        if not block:
+            continue
+        path = ("scores", "by_subset", subset, "by_difficulty_class")
+        n = sum(int(stratum["n"]) for stratum in block.values())
+        if n != scored["n"]:
+            message = f"the classes have {n} tasks, the subset {scored['n']}"
+            yield Break("strata", path, n, scored["n"], message)
+            continue
+        for name, runs in (("pass_pow_3", 1), ("task_pass_rate", 3)):
+            yield from _counts(case, path, block, name, runs, int(scored[name] * n * runs))
+
+
+def _counts(
+    case: Case, path: Path, block: Mapping[str, Any], name: str, runs: int, passed: int
+) -> Iterator[Break]:
+    """Hold the counts that the rates of the classes stand for to that of the subset."""
+    ranges = []
+    for number, stratum in block.items():
+        of = int(stratum["n"]) * runs
+        if not of:
+            continue
+        if name not in stratum:
+            return
+        counts = _whole(case, (*path, number, name), stratum[name], of)
+        if not counts:
+            what = "tasks" if runs == 1 else "runs"
+            message = (
+                f"{name} of class {number} is {stratum[name]!r}, which is no whole number of {of} {what}"
+            )
+            nearest = round(fraction(stratum[name]) * of) / of
+            yield Break("strata", (*path, number, name), stratum[name], nearest, message)
+            return
+        ranges.append(counts)
+    low, high = sum(min(counts) for counts in ranges), sum(max(counts) for counts in ranges)
+    if not low <= passed <= high:
+        told = str(low) if low == high else f"{low} to {high}"
+        message = f"by {name} the classes have {told} successes together, the subset {passed}"
+        yield Break("strata", path, told, passed, message)
+
+
+def _whole(case: Case, path: Path, rate: float, of: int) -> list[int]:
+    """Counts that a rate of so many tasks or runs may stand for; the exact one where there is one."""
+    decimals = case.digits.of(path, rate)
+    middle, slack = fraction(rate) * of, Fraction(of, 2 * 10**decimals)
+    counts = range(math.floor(middle - slack), math.ceil(middle + slack) + 1)
+    how = {
+        count: agreement(rate, Fraction(count, of), decimals=decimals) for count in counts if 0 <= count <= of
+    }
+    exact = [count for count, found in how.items() if found == "same"]
+    return (
+        exact if exact and not case.rounds else [count for count, found in how.items() if found != "differs"]
+    )
+
+
+def _f1(case: Case) -> Iterator[Break]:
+    block = _dimension(case, "m7_quality_control")
+    if not {"defect_f1", "defect_precision", "defect_recall"} <= set(block):
+        return
+    path: Path = ("scores", "dimensions", "m7_quality_control")
+    f1, precision, recall = (block[f"defect_{name}"] for name in ("f1", "precision", "recall"))
+    p, r = fraction(precision), fraction(recall)
+    if not p + r:
+        if f1:
+            message = f"defect_f1 is {f1!r}, but precision and recall are 0"
+            yield Break("f1", (*path, "defect_f1"), f1, 0, message)
+        return
+    exact = 2 * p * r / (p + r)
+    shown = case.digits.shown((*path, "defect_f1"), f1)
+    how = agreement(f1, exact, decimals=shown)
+    if how in ("same", "rounded") or (how == "one off" and case.rounds):
+        return
+    decimals = [
+        case.digits.shown((*path, f"defect_{name}"), block[f"defect_{name}"])
+        for name in ("precision", "recall")
+    ]
+    message = f"defect_f1 is {f1!r}, but 2PR/(P + R) of precision and recall as published is {float(exact)!r}"
+    rounding = shown <= max(decimals) and _explained(f1, shown, (p, r), decimals)
+    severity: Severity | None = "note" if rounding else None
+    told = message + (", which the rounding of precision and recall explains" if rounding else "")
+    yield Break("f1", (*path, "defect_f1"), f1, float(exact), told, severity)
+
+
+def _explained(f1: float, shown: int, parts: tuple[Fraction, Fraction], decimals: list[int]) -> bool:
+    """Whether some P and R that round to the published ones have an F1 that rounds to the published one."""
+
+    def at(side: int) -> Fraction:
+        p, r = (
+            max(part + side * Fraction(1, 2 * 10**d), Fraction(0))
+            for part, d in zip(parts, decimals, strict=True)
+        )
+        return 2 * p * r / (p + r) if p + r else Fraction(0)
+
+    half = Fraction(1, 2 * 10**shown)
+    return at(-1) - half <= fraction(f1) <= at(1) + half
+
+
+def _absolute(case: Case) -> Iterator[Break]:
+    for dimension, name in (("m9_auditability", "env_delta"), ("m10_robustness", "robustness_gap")):
+        block = _dimension(case, dimension).get(name)
+        if block is None:
+            continue
+        path: Path = ("scores", "dimensions", dimension, name)
+        signed, absolute = abs(block["signed"]), block["absolute"]
+        fine, coarse = (case.digits.shown((*path, part), block[part]) for part in ("signed", "absolute"))
+        # The one with fewer decimals is the rounding of the other.
+        one, other, decimals = (absolute, signed, coarse) if coarse <= fine else (signed, absolute, fine)
+        how = agreement(one, fraction(other), decimals=decimals)
+        if how == "differs" or (how == "one off" and not case.rounds):
+            message = f"absolute is {absolute!r}, but signed is {block['signed']!r}"
+            yield Break("absolute", (*path, "absolute"), absolute, signed, message)
+
+
+def _n_pairs(case: Case) -> Iterator[Break]:
+    block = _dimension(case, "m10_robustness")
+    if "mcnemar" in block and "n_pairs" in block:
+        discordant = int(block["mcnemar"]["b"]) + int(block["mcnemar"]["c"])
+        if block["n_pairs"] < discordant:
+            message = f"n_pairs is {block['n_pairs']}, but b + c is {discordant}"
+            path = ("scores", "dimensions", "m10_robustness", "n_pairs")
+            yield Break("n_pairs", path, block["n_pairs"], f"at least {discordant}", message)
+
+
+def _dimension(case: Case, name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = case.published["scores"].get("dimensions", {}).get(name, {})
+    return found
+
+
+def _failures(case: Case) -> Iterator[Break]:
+    if "failure_attribution" not in case.published:
+        return
+    told = sum(map(int, case.published["failure_attribution"].values()))
+    subsets = case.tree["scores"]["by_subset"].values()
+    failed = int(sum(scored["n_runs"] * (1 - scored["task_pass_rate"]) for scored in subsets))
+    if told != failed:
+        message = f"the reasons add up to {told}, but {failed} runs failed"
+        yield Break("failure_attribution", ("failure_attribution",), told, failed, message)
+
+
+def _veto_hits(case: Case) -> Iterator[Break]:
+    scores = case.published["scores"]
+    told = sum(sum(map(int, scores.get(name, {}).values())) for name in ("veto_hits", "assertion_veto_hits"))
+    subsets = case.tree["scores"]["by_subset"].values()
+    vetoed = int(sum(scored["n_runs"] * scored["veto_rate"] for scored in subsets))
+    if told and not vetoed:
+        message = f"{told} hits of gates are published, but no run hit one"
+        yield Break("veto_hits", ("scores", "veto_hits"), told, 0, message)
+    elif told < vetoed:
+        # Whether hits are counted over every subset is not laid down, so this is no fault.
+        message = f"{told} hits of gates are published by constraint, but {vetoed} runs hit one"
+        yield Break("veto_hits", ("scores", "veto_hits"), told, f"at least {vetoed}", message, "note")
+
+
+def _as_of(case: Case) -> Iterator[Break]:
+    if "board" not in case.published or not case.tree["board"]:
+        return
+    stated, (ranked, newest) = case.published["board"]["as_of"], case.created
+    often = max(case.dates.values())
+    usual = {date for date, times in case.dates.items() if times == often}
+    common = newest if newest in usual else max(usual)
+    path = ("board", "as_of")
+    if stated < ranked:
+        message = f"the board is as of {stated}, but its latest record was created on {ranked}"
+        yield Break("as_of", path, stated, newest, message)
+    elif stated != common:
+        message = f"the board is as of {stated} here, but as of {common} in other rows"
+        yield Break("as_of", path, stated, common, message)
+    elif stated != newest:
+        message = f"the board is as of {stated}, the latest record of {newest}, so the date was given"
+        yield Break("as_of", path, stated, newest, message, "note")
