@@ -33,7 +33,7 @@ from medgauge_lib.estimators import (
     values,
 )
 from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES, SEED, estimate
-from medgauge_lib.outcomes import Outcomes, outcomes
+from medgauge_lib.outcomes import Outcomes, live_runs, outcomes
 from medgauge_lib.pairs import Pair, Pairs, Resolution, compare, resolution
 from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent, Estimate, Interval
@@ -228,6 +228,7 @@ def board(
     groups = cld.groups(ranked, compared.differing)
     placed = _place(by_rank, cld.letters(ranked, groups))
     ordered, notes = _by_cost(placed)
+    apart, left_out = _unranked(records, subset, seed=seed)
     return Board(
         benchmark=records.benchmark,
         benchmark_version=records.benchmark_version,
@@ -238,9 +239,9 @@ def board(
         groups=groups,
         pairs=compared,
         resolution=resolution(len(ordered), taken.n_tasks),
-        unranked=_unranked(records, subset, seed=seed),
+        unranked=tuple(apart),
         void=records.void,
-        notes=notes,
+        notes=(*notes, *left_out),
         outcomes=taken,
     )
 
@@ -314,16 +315,20 @@ def _rows(records: RecordSet, taken: Outcomes, *, seed: int) -> list[Row]:
     ]
 
 
-def _unranked(records: RecordSet, subset: str, *, seed: int) -> tuple[Row, ...]:
-    """Community records that hold tasks of the subset, each counted over its own tasks."""
-    ids = set(records.subjects.loc[~records.subjects["verified"], "id"])
-    runs = records.runs
-    present = sorted(set(runs.loc[runs["subset"] == subset, "id"]) & ids)
-    return tuple(
-        row
-        for record in present
-        for row in _rows(records, outcomes(records, subset, rows=(record,)), seed=seed)
-    )
+def _unranked(records: RecordSet, subset: str, *, seed: int) -> tuple[list[Row], list[str]]:
+    """Community records that hold tasks of the subset, each over its own tasks, and why one is left out."""
+    apart = set(records.subjects.loc[~records.subjects["verified"], "id"])
+    live = live_runs(records)
+    rows, notes = [], []
+    for record in sorted(apart & set(live.loc[live["subset"] == subset, "id"])):
+        try:
+            rows += _rows(records, outcomes(records, subset, rows=(record,)), seed=seed)
+        except InputError as error:
+            place = f"{records.paths[record].name}: {error.pointer}"
+            notes.append(
+                f"A community record is left out, since its runs break a rule: {place}: {error.wrong}."
+            )
+    return rows, notes
 
 
 def _place(by_rank: Sequence[Row], letters: Mapping[str, tuple[str, ...]]) -> list[Row]:

@@ -8,7 +8,7 @@ makes records unusable; it stays an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -128,8 +128,15 @@ def check(records: RecordSet) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: finding.file))
 
 
-def require_usable(records: RecordSet) -> None:
+def require_usable(records: RecordSet, ids: Collection[str] | None = None) -> None:
     """Refuse records whose figures could not be trusted.
+
+    Parameters
+    ----------
+    records : RecordSet
+        One benchmark version.
+    ids : collection of str, optional
+        The records that are asked about; all of them by default. A community record thus spoils no board.
 
     Raises
     ------
@@ -142,7 +149,8 @@ def require_usable(records: RecordSet) -> None:
     >>> require_usable(demo.record_set("bm-demo-ward", "1.0.0"))
     """
     found = (finding for rule in RULES if rule.severity == "unusable" for finding in rule.find(records))
-    unusable = [finding for finding in found if finding.severity == "unusable"]
+    asked = {records.paths[record].name for record in (records.paths if ids is None else ids)}
+    unusable = [finding for finding in found if finding.severity == "unusable" and finding.file in asked]
     if unusable:
         first = min(unusable, key=lambda finding: finding.file)
         more = f" (and {len(unusable) - 1} more such findings)" if unusable[1:] else ""

@@ -112,8 +112,8 @@ def outcomes(records: RecordSet, subset: str = "holdout", *, rows: Collection[st
     """
     if subset not in SUBSETS:
         raise ValueError(f"subset must be one of {', '.join(SUBSETS)}, but got {subset!r}")
-    require_usable(records)
     ids = _rows(records, rows)
+    require_usable(records, ids)
     return _matrices(_of_subset(records, subset, ids), subset, ids)
 
 

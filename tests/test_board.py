@@ -239,6 +239,24 @@ def test_community_records_are_listed_apart_without_rank(tmp_path):
     assert list(found.to_frame()["id"]) == ["res-2026-01-01-a", "res-2026-01-01-z"]
 
 
+@pytest.mark.parametrize("spoilt", ["pass", "void"])
+def test_a_community_record_spoils_no_board(tmp_path, spoilt):
+    """Broken runs, or no live task, leave a community record out of the listing, never the board unmade."""
+    void = [{"task_key": "tk-000000000007", "task_version": "1.0.0", "attribution": "task"}]
+    community = record(
+        "res-2026-01-01-z", {7: PASS}, model="z", verified_by_site=False,
+        verification_state="community_unverified",
+    )  # fmt: skip
+    if spoilt == "pass":
+        community["run_outcomes"][0]["runs"][1]["pass"] = False
+    verified = record(tasks={1: PASS}, voided_tasks=void if spoilt == "void" else [])
+    found = board(read_records(write(tmp_path, verified, community)))
+    assert found.order == (verified["id"],)
+    assert found.unranked == ()
+    assert len(found.notes) == (spoilt == "pass")
+    assert all("res-2026-01-01-z.json: /run_outcomes/0/runs/1/pass" in note for note in found.notes)
+
+
 def test_board_is_as_of_its_latest_record(tmp_path):
     """The date of a board is the latest date among its records, never today's."""
     rows = (
