@@ -1,4 +1,8 @@
-"""Building a report, against as many notebooks that only import the same and are executed and converted."""
+"""Building a report, against as many notebooks that only import the same and are executed and converted.
+
+A notebook names few modules; the library imports the drawing ones when the first figure is made, so the empty
+notebooks import these by name.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ from medgauge_lib.report.execute import read_notebook
 
 ROOT = Path(__file__).parents[1]
 PARAMS = "demo-ward-1.1.0.yaml"
+DRAWING = "import altair, vl_convert"
 
 
 def ratios() -> Iterator[Ratio]:
@@ -30,7 +35,7 @@ def ratios() -> Iterator[Ratio]:
         empty = folder / "empty"
         empty.mkdir()
         for path in notebooks:
-            nbformat.write(_imports_alone(path), empty / path.name)
+            nbformat.write(_imports_alone(read_notebook(path)), empty / path.name)
 
         def report() -> None:
             build([params], out=folder / "reports", force=True, progress=False)
@@ -42,22 +47,15 @@ def ratios() -> Iterator[Ratio]:
         yield Ratio(size, *in_turn(report, nothing, repeats=2), at_most=1.5)
 
 
-def _imports_alone(path: Path) -> nbformat.NotebookNode:
-    """Keep a notebook's parameters cell, since it is filled in, and of every other cell its imports."""
-    notebook = read_notebook(path)
-    kept = []
-    for cell in notebook.cells:
-        if cell.cell_type != "code":
-            continue
+def _imports_alone(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Keep the parameters cell, since it is filled in, and of every other cell its imports."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    draws = any("charts.figure(" in cell.source for cell in code)
+    for cell in code:
         if "parameters" not in cell.metadata.get("tags", ()):
-            found = [
-                node
-                for node in ast.walk(ast.parse(cell.source))
-                if isinstance(node, ast.Import | ast.ImportFrom)
-            ]
-            cell.source = "\n".join(map(ast.unparse, found))
-        if cell.source:
-            kept.append(cell)
+            nodes = ast.walk(ast.parse(cell.source))
+            imports = [ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+            cell.source = "\n".join([*imports, *([DRAWING] if imports and draws else [])])
     title = nbformat.v4.new_markdown_cell("# Empty", id="title")
-    notebook.cells = [title, *kept]
+    notebook.cells = [title, *(cell for cell in code if cell.source)]
     return notebook
