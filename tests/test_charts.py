@@ -25,7 +25,7 @@ from medgauge_lib.charts import display, theme
 from medgauge_lib.charts.exam import THRESHOLDS
 from medgauge_lib.charts.figure import FIGURE, TABLE, VEGA_LITE, table_json
 from medgauge_lib.charts.forest import group_frame
-from medgauge_lib.charts.matrix import STEPS
+from medgauge_lib.charts.matrix import MAX_PAIRS, STEPS
 from medgauge_lib.charts.passes import MAX_CELLS
 from medgauge_lib.charts.rows import names
 from medgauge_lib.estimators import exam_bound, values
@@ -199,6 +199,29 @@ def test_tiles_of_pairs_shown_to_differ_are_larger(demo_board):
     assert sum(item["size"] == sizes[0] for item in tiles) == len(demo_board.pairs.pairs) - len(
         demo_board.pairs.differing
     )
+
+
+def test_too_many_pairs_become_counts(tmp_path):
+    """A board with more pairs than a page should draw counts, for each row, the rows that differ from it."""
+    rows = [
+        record(f"res-2026-01-01-{k:03d}", {t: PASS if (t > 30) == (k < 40) else FAIL for t in range(1, 61)})
+        for k in range(111)
+    ]
+    found = board(read_records(write(tmp_path, *rows)))
+    assert len(found.pairs.pairs) > MAX_PAIRS
+    drawn = figure_of("differences", found)
+    bars = [item for item in marks(drawn.spec, "rect") if item.get("fill") in theme.DIVERGING]
+    assert len(bars) == 3 * len(found.rows)
+    assert "too many tiles" in charts.differences_caption(found)
+    assert len(drawn.table) == len(found.pairs.pairs)
+    ends = drawn.spec["datasets"][drawn.spec["hconcat"][1]["data"]["name"]]
+    for place, row in enumerate(found.order, 1):
+        counts = {line["verdict"]: line["n_rows"] for line in ends if line["place"] == place}
+        ahead = [p for p in found.pairs.pairs if p.differs and row == (p.a if p.difference > 0 else p.b)]
+        differing = [p for p in found.pairs.pairs if p.differs and row in (p.a, p.b)]
+        assert counts["shown to be behind it"] == len(ahead)
+        assert counts["shown to be ahead of it"] == len(differing) - len(ahead)
+        assert sum(counts.values()) == len(found.rows) - 1
 
 
 @given(st.fractions(-1, 1))

@@ -8,7 +8,7 @@ from medgauge_lib.charts.cost import cost, cost_caption, cost_frame
 from medgauge_lib.charts.exam import exam, exam_frame
 from medgauge_lib.charts.figure import Figure, figure
 from medgauge_lib.charts.forest import forest, forest_frame
-from medgauge_lib.charts.matrix import differences, differences_frame
+from medgauge_lib.charts.matrix import differences, differences_caption, differences_frame
 from medgauge_lib.charts.passes import passes, passes_caption, passes_frame
 from medgauge_lib.charts.quantities import quantities, quantities_frame
 from medgauge_lib.charts.tables import Table, bca_table, board_table, community_table, sensitivity_table
@@ -26,6 +26,7 @@ __all__ = [
     "cost_caption",
     "cost_frame",
     "differences",
+    "differences_caption",
     "differences_frame",
     "exam",
     "exam_frame",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 THRESHOLDS = {0.80: 14, 0.90: 29, 0.95: 59, 0.99: 299}
 """Tasks that a threshold would demand, as an illustration (methodology, "The exam and its bound")."""
 
+_TOOLTIP = [alt.Tooltip("n_tasks:Q", title="tasks"), alt.Tooltip("shown:N", title="claimable bound")]
 _LONGEST = 400
 _HEIGHT = 300
 
@@ -35,8 +36,6 @@ def exam(board: Board) -> alt.LayerChart | alt.FacetChart:
         of tasks as a line.
     """
     frame = exam_frame(board)
-    curve, marked = frame[frame["kind"] == "curve"], frame[frame["kind"] == "threshold"]
-    here = frame[frame["kind"] == "this board"]
     last = int(frame["n_tasks"].max())
     x = alt.X(
         "n_tasks:Q",
@@ -47,41 +46,42 @@ def exam(board: Board) -> alt.LayerChart | alt.FacetChart:
     y = alt.Y(
         "bound:Q", title="claimable 95 % lower bound", scale=alt.Scale(domain=[0, 1]), axis=rows.PERCENT_AXIS
     )
-    tooltip = [alt.Tooltip("n_tasks:Q", title="tasks"), alt.Tooltip("shown:N", title="claimable bound")]
-    line = (
-        alt.Chart(curve)
+    parts = dict(iter(frame.groupby("kind")))
+    curve = (
+        alt.Chart(parts["curve"])
         .mark_line(interpolate="monotone", color=theme.VALUE, strokeWidth=2, aria=False)
         .encode(x=x, y=y)
     )
-    dots = (
-        alt.Chart(marked)
-        .mark_point(size=60, filled=True, fill=theme.PAGE, stroke=theme.VALUE, strokeWidth=1.5, opacity=1)
-        .encode(x=x, y=y, tooltip=tooltip)
-    )
-    names = (
-        alt.Chart(marked)
-        .mark_text(align="right", baseline="bottom", dx=-6, dy=-5, color=theme.MUTED, aria=False)
-        .encode(x=x, y=y, text="words:N")
-    )
-    rule = (
-        alt.Chart(here)
-        .mark_rule(color=theme.GROUP, strokeDash=[5, 3], strokeWidth=1.5)
-        .encode(x=x, y=y, y2=alt.datum(0))
-    )
-    spot = (
-        alt.Chart(here)
-        .mark_point(size=80, filled=True, color=theme.GROUP, opacity=1, shape="diamond")
-        .encode(x=x, y=y, tooltip=tooltip)
-    )
-    left = board.n_tasks > 30
-    said = (
-        alt.Chart(here)
-        .mark_text(align="right" if left else "left", dx=-7 if left else 7, color=theme.GROUP, aria=False)
-        .encode(x=x, y=alt.value(_HEIGHT - 14), text="words:N")
-    )
-    return alt.layer(
-        *(line, rule, dots, names, spot, said), width=560, height=_HEIGHT, description=_alternative(board)
-    )
+    layers = [curve, *_thresholds(parts["threshold"], x, y), *_here(parts["this board"], x, y)]
+    return alt.layer(*layers, width=560, height=_HEIGHT, description=_alternative(board))
+
+
+def _thresholds(frame: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Hollow points with their words above the curve."""
+    base = alt.Chart(frame).encode(x=x, y=y)
+    return [
+        base.mark_point(
+            size=60, filled=True, fill=theme.PAGE, stroke=theme.VALUE, strokeWidth=1.5, opacity=1
+        ).encode(tooltip=_TOOLTIP),
+        base.mark_text(align="right", baseline="bottom", dx=-6, dy=-5, color=theme.MUTED, aria=False).encode(
+            text="words:N"
+        ),
+    ]
+
+
+def _here(frame: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """The board's number of tasks: a line up to the curve, and words on the side with room."""
+    base = alt.Chart(frame).encode(x=x)
+    left = int(frame["n_tasks"].iloc[0]) > 30
+    return [
+        base.mark_rule(color=theme.GROUP, strokeDash=[5, 3], strokeWidth=1.5).encode(y=y, y2=alt.datum(0)),
+        base.mark_point(size=80, filled=True, color=theme.GROUP, opacity=1, shape="diamond").encode(
+            y=y, tooltip=_TOOLTIP
+        ),
+        base.mark_text(
+            align="right" if left else "left", dx=-7 if left else 7, color=theme.GROUP, aria=False
+        ).encode(y=alt.value(_HEIGHT - 14), text="words:N"),
+    ]
 
 
 def exam_frame(board: Board) -> pd.DataFrame:

@@ -173,6 +173,22 @@ def figure(
     >>> made.n_marks, made.alt
     (2, 'Share falls from 0.5 to 0.25.')
     """
+    spec, words = _specification(chart, id=id, title=title, caption=caption, provenance=provenance)
+    made = Figure(id, title, caption, words["alt"], spec, table, provenance)
+    if not made.n_marks:
+        raise ValueError(f"figure {id}: nothing is drawn; check that the data are not empty")
+    return made
+
+
+def _specification(
+    chart: alt.TopLevelMixin,
+    *,
+    id: str,  # noqa: A002
+    title: str,
+    caption: str,
+    provenance: Provenance,
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The chart as JSON in the look of the theme, once it is found to be in order, and its words."""
     with alt.data_transformers.enable("default", max_rows=None, consolidate_datasets=True):
         spec = chart.to_dict()
     words = metadata(
@@ -185,10 +201,7 @@ def figure(
         name: value for name, value in spec.get("config", {}).items() if not _altair_default(name, value)
     }
     spec["usermeta"] = {"medgauge": words}
-    made = Figure(id, title, caption, words["alt"], spec, table, provenance)
-    if not made.n_marks:
-        raise ValueError(f"figure {id}: nothing is drawn; check that the data are not empty")
-    return made
+    return spec, words
 
 
 def _altair_default(name: str, value: Any) -> bool:

@@ -28,6 +28,11 @@ STEPS = (
 )
 """Upper end of each step of colour, and its words in percentage points."""
 
+MAX_PAIRS = 6_000
+"""Tiles of a matrix (110 rows); beyond it each row counts the rows it differs from."""
+
+VERDICTS = ("shown to be behind it", "not shown to differ from it", "shown to be ahead of it")
+
 _TOOLTIP = [
     alt.Tooltip("upper:N", title="a (upper row)"),
     alt.Tooltip("lower:N", title="b (lower row)"),
@@ -41,7 +46,7 @@ _TOOLTIP = [
 ]
 
 
-def differences(board: Board) -> alt.LayerChart | alt.FacetChart:
+def differences(board: Board) -> alt.LayerChart | alt.FacetChart | alt.HConcatChart:
     """Chart of every pair of rows: how far apart they are and whether they are shown to differ.
 
     Parameters
@@ -53,10 +58,14 @@ def differences(board: Board) -> alt.LayerChart | alt.FacetChart:
     -------
     Altair chart
         One tile a pair, below the name of its upper row and left of that of its lower row. A full tile is a
-        pair shown to differ, a small one is a pair not shown to differ; colour is the difference.
+        pair shown to differ, a small one is a pair not shown to differ; colour is the difference. Beyond
+        6,000 pairs: for each row, how many rows are shown to be behind it, ahead of it, and neither.
     """
-    names = rows.row_frame(board)
-    n_rows, frame = len(names), differences_frame(board)
+    names, frame = rows.row_frame(board), differences_frame(board)
+    if len(frame) > MAX_PAIRS:
+        counts = _counts(_count_frame(board), names)
+        return alt.hconcat(rows.name_column(names), counts, spacing=6, description=_alternative(board))
+    n_rows = len(names)
     cell = 22 if n_rows <= 20 else 15 if n_rows <= 50 else 10
     layers = [_diagonal(names, cell)]
     if not frame.empty:
@@ -64,8 +73,25 @@ def differences(board: Board) -> alt.LayerChart | alt.FacetChart:
     return alt.layer(*layers, width=cell * n_rows, height=cell * n_rows, description=_alternative(board))
 
 
+def differences_caption(board: Board) -> str:
+    """How to read `differences`, whichever form it takes."""
+    table = "The table behind the figure has the interval, both counts, p and adjusted p of every pair."
+    if len(board.pairs.pairs) > MAX_PAIRS:
+        return (
+            f"{display.count(len(board.pairs.pairs), 'pair')} are too many tiles to see: each bar counts the "
+            "other rows that are shown to be behind a row, not shown to differ from it, and shown to be "
+            f"ahead of it. {table}"
+        )
+    return (
+        "One tile a pair: below the name of the row that stands higher on the board, left of the name of the "
+        "lower one. Colour is the difference, upper minus lower row, in percentage points. A full tile is a "
+        "pair shown to differ (Holm-adjusted p of at most 0.05), a small tile a pair not shown to differ. "
+        f"{table}"
+    )
+
+
 def differences_frame(board: Board) -> pd.DataFrame:
-    """Data of `differences`, one line a pair: a is the row higher on the board, difference is a minus b."""
+    """Data of `differences`, one line a pair: a is higher on the board, the difference is a minus b."""
     place = {record: k for k, record in enumerate(board.order, 1)}
     name = {row.id: display.text(row.label) for row in board.rows}
     lines = [_line(pair, place, name) for pair in board.pairs.pairs]
@@ -159,5 +185,53 @@ def _diagonal(names: pd.DataFrame, cell: int) -> alt.Chart:
     return drawn
 
 
+def _count_frame(board: Board) -> pd.DataFrame:
+    """For every row, how many other rows are shown to be behind it, not shown to differ, and ahead of it."""
+    counts = {row: [0, len(board.order) - 1, 0] for row in board.order}
+    for pair in board.pairs.pairs:
+        if pair.differs:
+            ahead, behind = (pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a)
+            for row, side in ((ahead, 0), (behind, 2)):
+                counts[row][side] += 1
+                counts[row][1] -= 1
+    lines = []
+    for place, row in enumerate(board.order, 1):
+        start = 0
+        for words, n in zip(VERDICTS, counts[row], strict=True):
+            lines.append((place, words, start, start + n, n))
+            start += n
+    return pd.DataFrame(lines, columns=["place", "verdict", "start", "stop", "n_rows"])
+
+
+def _counts(frame: pd.DataFrame, names: pd.DataFrame) -> alt.Chart:
+    n_rows = len(names)
+    shades = [theme.DIVERGING[-1], theme.DIVERGING[3], theme.DIVERGING[0]]
+    drawn: alt.Chart = (
+        alt.Chart(frame.assign(top=frame["place"] - 0.42, bottom=frame["place"] + 0.42))
+        .mark_rect(aria=False, strokeWidth=0)
+        .encode(
+            x=alt.X("start:Q", scale=alt.Scale(domain=[0, n_rows - 1]), title="other rows"),
+            x2="stop:Q",
+            y=rows.place("top", n_rows=n_rows),
+            y2="bottom:Q",
+            color=alt.Color(
+                "verdict:N",
+                title=None,
+                scale=alt.Scale(domain=list(VERDICTS), range=shades),
+                legend=alt.Legend(orient="top", symbolType="square", symbolStrokeWidth=0, labelLimit=0),
+            ),
+            tooltip=[alt.Tooltip("verdict:N"), alt.Tooltip("n_rows:Q", title="rows")],
+        )
+        .properties(width=560, height=rows.height(n_rows))
+    )
+    return drawn
+
+
 def _alternative(board: Board) -> str:
-    return f"Matrix of paired differences in pass^3, every row against every other. {apart_words(board)}"
+    counted = len(board.pairs.pairs) > MAX_PAIRS
+    what = (
+        "For each row, how many other rows are shown to be behind it and ahead of it in pass^3."
+        if counted
+        else "Matrix of paired differences in pass^3, every row against every other."
+    )
+    return f"{what} {apart_words(board)}"

@@ -226,21 +226,7 @@ def sensitivity_table(board: Board, views: Sequence[Pairs]) -> Table:
     Table
         One line a quantity: pairs shown to differ, and how that agrees with pass^3.
     """
-    base = board.pairs.differing
-    frame = pd.DataFrame(
-        [
-            {
-                "quantity": QUANTITY_NAMES[pairs.quantity],
-                "test": pairs.method,
-                "n_pairs": len(pairs.pairs),
-                "n_differ": len(pairs.differing),
-                "also_in_pass_pow_3": len(pairs.differing & base),
-                "only_here": len(pairs.differing - base),
-                "only_in_pass_pow_3": len(base - pairs.differing),
-            }
-            for pairs in (board.pairs, *views)
-        ]
-    )
+    frame = _sensitivity_frame(board, views)
     said = "; ".join(
         f"{line['quantity']}: {line['n_differ']:,} of {display.count(line['n_pairs'], 'pair')}"
         for line in frame.to_dict("records")
@@ -267,6 +253,24 @@ def sensitivity_table(board: Board, views: Sequence[Pairs]) -> Table:
     )
 
 
+def _sensitivity_frame(board: Board, views: Sequence[Pairs]) -> pd.DataFrame:
+    base = board.pairs.differing
+    return pd.DataFrame(
+        [
+            {
+                "quantity": QUANTITY_NAMES[pairs.quantity],
+                "test": pairs.method,
+                "n_pairs": len(pairs.pairs),
+                "n_differ": len(pairs.differing),
+                "also_in_pass_pow_3": len(pairs.differing & base),
+                "only_here": len(pairs.differing - base),
+                "only_in_pass_pow_3": len(base - pairs.differing),
+            }
+            for pairs in (board.pairs, *views)
+        ]
+    )
+
+
 def bca_table(board: Board) -> Table:
     """Inputs of the BCa intervals: bias z0 and acceleration a of each row.
 
@@ -280,24 +284,8 @@ def bca_table(board: Board) -> Table:
     Table
         One line a row and quantity; where there is no interval, the reason.
     """
-    lines = []
-    for row in board.rows:
-        for quantity in ("task_pass_rate", "continuous_score"):
-            bounds = getattr(row, quantity).interval
-            here = not isinstance(bounds, Absent)
-            lines.append(
-                {
-                    "subject": row.label,
-                    "quantity": QUANTITY_NAMES[quantity],
-                    "z0": bounds.bias if here else None,
-                    "a": bounds.acceleration if here else None,
-                    "low": bounds.low if here else None,
-                    "high": bounds.high if here else None,
-                    "note": "" if here else display.absent(bounds),
-                }
-            )
     headers = {"subject": "Subject", "quantity": "Quantity", "z0": "z0", "a": "a", "shown": "Interval"}
-    frame = pd.DataFrame(lines)
+    frame = _bca_frame(board)
     shown = frame.assign(
         shown=[
             display.interval(getattr(row, quantity).interval)
@@ -323,6 +311,26 @@ def bca_table(board: Board) -> Table:
             f"Bias and acceleration of {display.count(len(frame), 'BCa interval')}; {missing} not estimable."
         ),
     )
+
+
+def _bca_frame(board: Board) -> pd.DataFrame:
+    lines = []
+    for row in board.rows:
+        for quantity in ("task_pass_rate", "continuous_score"):
+            bounds = getattr(row, quantity).interval
+            here = not isinstance(bounds, Absent)
+            lines.append(
+                {
+                    "subject": row.label,
+                    "quantity": QUANTITY_NAMES[quantity],
+                    "z0": bounds.bias if here else None,
+                    "a": bounds.acceleration if here else None,
+                    "low": bounds.low if here else None,
+                    "high": bounds.high if here else None,
+                    "note": "" if here else display.absent(bounds),
+                }
+            )
+    return pd.DataFrame(lines)
 
 
 def plain_table(
