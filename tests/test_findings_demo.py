@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from medgauge_lib.findings import QualityReport, score_findings
+from medgauge_lib.findings.aggregates import STATUSES
 from medgauge_lib.findings.demo import Demo, write_demo
-from medgauge_lib.findings.quality import STATUSES
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +46,13 @@ def test_the_reversal_is_that_of_the_specification(demo):
     assert statistics["delta_known_pp"] == 46
     assert statistics["robustness_entity_id_standardized_delta_pp"] == -10
     assert statistics["robustness_entity_id_drop_largest_delta_pp"] == -10
+
+
+def test_the_reversal_is_seen_in_the_effects(scored):
+    """The effects of the reversal stand side by side for a report: +46 crude, −10 in every other way."""
+    effects = scored.effects_frame().set_index(["task_id", "axis"])
+    found = effects.loc[("synthetic-clinic-reversal", "entity_id")].tolist()
+    assert found == ["finding-1", 46, 46, -10, -10, -10, -10]
 
 
 def test_scores_by_hand(scored):

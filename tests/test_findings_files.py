@@ -99,7 +99,7 @@ def test_a_loop_of_links_is_refused(data):
     """A link to itself is told and not followed for ever."""
     (data / "corpora/t1.jsonl").unlink()
     (data / "corpora/t1.jsonl").symlink_to(data / "corpora/t1.jsonl")
-    assert "is a link that leads nowhere" in corpus_error(data)
+    assert "or a link that leads nowhere" in corpus_error(data)
 
 
 def test_a_missing_corpus_and_a_folder_are_told(data):
@@ -216,6 +216,15 @@ def test_a_task_that_breaks_its_contract_is_told(data, over, words):
     with pytest.raises(InputError) as caught:
         read_benchmark(data)
     assert words in str(caught.value)
+
+
+def test_names_that_no_file_can_have_are_told(data):
+    """A corpus path or a task id that is too long for a file is told before it is looked for."""
+    edit_task(data, corpus_path="x" * 5000)
+    assert "is too long" in corpus_error(data)
+    edit_task(data, task_id="ü" * 150)
+    with pytest.raises(InputError, match="is too long to name a file"):
+        read_benchmark(data)
 
 
 def test_tasks_are_not_listed_twice_nor_mixed(tmp_path):

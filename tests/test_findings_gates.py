@@ -400,6 +400,17 @@ def test_evidence_rules(change, words):
     assert lines[0].startswith(f"t1: f1: evidence: /findings/0/evidence{words}")
 
 
+def test_limits_themselves_are_allowed():
+    """Fifteen spans, three filters, twenty values and as many findings as the task allows pass."""
+    values = [1, 2, 3, 4, 5, *(f"no such {n}" for n in range(15))]
+    filters = [{"field": "rating", "op": "in", "value": values}] * 3
+    made = finding(rows(), filters=filters)
+    row = rows()[7]
+    made["evidence"] += [span(row, row["text"][: n + 1], "context") for n in range(11)]
+    assert len(made["evidence"]) == 15
+    assert told(submission(made), max_findings=1) == []
+
+
 def test_no_counterexample_is_asked_for_where_there_is_none():
     """Without a known negative document a finding needs no counterexample."""
     documents = [row | {"text": f"Doc {n}: c1 yes"} for n, row in enumerate(rows())]

@@ -18,9 +18,10 @@ from scipy.stats import bootstrap
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.findings import finding_quality, score_findings
+from medgauge_lib.findings.aggregates import STATUSES, TaskQuality, summary
 from medgauge_lib.findings.commands import findings
 from medgauge_lib.findings.contract import canonical
-from medgauge_lib.findings.quality import STATEMENTS, STATUSES, TaskQuality, summary
+from medgauge_lib.findings.quality import STATEMENTS
 from medgauge_lib.findings.review import SUPPORT, WEIGHTS
 from medgauge_lib.intervals import SEED, resample_indices
 from medgauge_lib.results import Absent, Estimate
@@ -386,6 +387,12 @@ def test_frames_hold_what_a_report_shows(place):
     assert scored.summary_frame()["by"].tolist() == ["all", "source", "source", "kind", "kind", "kind"]
     assert scored.distribution_frame()["tasks"].tolist() == [0, 0, 0, 0, 0, 0, 0, 0, 2, 0]
     assert scored.remarks_frame().empty
+    effects = scored.effects_frame()
+    assert effects["axis"].tolist() == ["entity_id", "rating", "report_year"] * 3
+    assert effects.loc[1, "standardized"] is None
+    settings = scored.judge_frame()
+    assert settings["setting"].tolist() == ["audit_documents", "audit_seed", "max_input_chars", "model"]
+    assert settings["value"].tolist() == ["60", "00ff", "1000", "m"]
 
 
 def tasks_of(values: list[Fraction]) -> list[TaskQuality]:

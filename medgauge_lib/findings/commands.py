@@ -15,10 +15,11 @@ import click
 from tqdm import tqdm
 
 from medgauge_lib.errors import InputError
+from medgauge_lib.findings.aggregates import STATUSES
 from medgauge_lib.findings.contract import Benchmark, Task, canonical, read_benchmark
 from medgauge_lib.findings.gates import Failure
 from medgauge_lib.findings.packet import DOCUMENTS, FEWEST, MOST, write_packets, write_whole
-from medgauge_lib.findings.quality import STATUSES, score_findings
+from medgauge_lib.findings.quality import score_findings
 from medgauge_lib.findings.statistics import Checked, check_task, stray_failures
 from medgauge_lib.intervals import SEED
 

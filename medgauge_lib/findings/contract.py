@@ -39,6 +39,9 @@ NOT_TASKS = (JUDGE_CONFIG, "run.json")
 """JSON files that may lie among submissions or reviews without being one."""
 
 
+_LONGEST_NAME = 255
+
+
 def canonical(value: Any) -> bytes:
     """Return a value as canonical JSON: sorted keys, no spaces, UTF-8 without escapes.
 
@@ -360,6 +363,9 @@ def read_benchmark(folder: str | os.PathLike[str]) -> Benchmark:
             wrong = f"the task {quoted(task.task_id)} stands at /{first[task.task_id]} too"
             raise InputError(wrong, "give each task an id of its own", file=path, pointer=f"/{place}/task_id")
         first[task.task_id] = place
+        if len(f".{task.task_id}.json.part".encode()) > _LONGEST_NAME:
+            wrong = f"the task id {quoted(task.task_id)} is too long to name a file"
+            raise InputError(wrong, "give a shorter one", file=path, pointer=f"/{place}/task_id")
         if (task.axes, task.min_known_per_arm) != (tasks[0].axes, tasks[0].min_known_per_arm):
             raise InputError(
                 "the protocol differs from that of the first task",

@@ -182,15 +182,16 @@ def _inside(folder: Path, relative: str) -> Path:
     try:
         path = (folder / relative).resolve()
         outside = not path.is_relative_to(folder.resolve())
+        strange = path.exists() and not path.is_file()
     except (OSError, RuntimeError):
-        wrong = f"the corpus path {quoted(relative)} is a link that leads nowhere"
+        wrong = f"the corpus path {quoted(relative)} is too long, or a link that leads nowhere"
         raise InputError(wrong, remedy, file=file) from None
     if outside and ".." in PurePosixPath(relative).parts:
         raise InputError(f"the corpus path {quoted(relative)} leaves the data folder", remedy, file=file)
     if outside:
         wrong = f"the corpus path {quoted(relative)} is a link that leads out of the data folder"
         raise InputError(wrong, remedy, file=file)
-    if path.exists() and not path.is_file():
+    if strange:
         raise InputError(f"the corpus path {quoted(relative)} is no regular file", remedy, file=file)
     return folder / relative
 

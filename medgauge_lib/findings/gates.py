@@ -39,8 +39,8 @@ class Failure:
     task_id, finding_id : str
         Where; `finding_id` is empty for the file as a whole.
     gate : str
-        ``contract, population, comparison, partition, evidence, statistics``; for a review ``review`` or
-        ``stale review``.
+        ``contract, population, comparison, partition, evidence, statistics``; for a review ``review,
+        stale review`` or ``audit packet``.
     pointer : str
         The place in the file as a JSON pointer.
     found, right : str

@@ -189,13 +189,7 @@ def packet_document(
     if checked.corpus is None:
         raise ValueError(f"checked must carry its corpus, but {checked.task.task_id} is {checked.status}")
     findings = checked.submission["findings"]
-    labels = {
-        (finding["finding_id"], assignment["condition_id"], doc_id): state
-        for finding in findings
-        for assignment in finding["assignments"]
-        for state in STATES
-        for doc_id in assignment[f"{state}_doc_ids"]
-    }
+    labels = _labels(findings)
     return {
         "task": checked.task.document,
         "submission": {**checked.submission, "findings": [_without_ids(finding) for finding in findings]},
@@ -204,13 +198,10 @@ def packet_document(
                 "document": checked.corpus.documents[checked.corpus.index[doc_id]],
                 "quoted": doc_id in packet.quoted,
                 "labels": {
-                    finding["finding_id"]: {
-                        definition["condition_id"]: labels.get(
-                            (finding["finding_id"], definition["condition_id"], doc_id), "outside_population"
-                        )
-                        for definition in finding["definitions"]
+                    finding_id: {
+                        name: states.get(doc_id, "outside_population") for name, states in of.items()
                     }
-                    for finding in findings
+                    for finding_id, of in labels.items()
                 },
             }
             for doc_id in packet.document_ids
@@ -225,6 +216,19 @@ def packet_document(
             },
         },
         "statement": STATEMENT,
+    }
+
+
+def _labels(findings: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[str, str]]]:
+    """Return the submitted state of each document by finding and condition."""
+    return {
+        finding["finding_id"]: {
+            assignment["condition_id"]: {
+                doc_id: state for state in STATES for doc_id in assignment[f"{state}_doc_ids"]
+            }
+            for assignment in finding["assignments"]
+        }
+        for finding in findings
     }
 
 

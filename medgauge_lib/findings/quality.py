@@ -1,31 +1,40 @@
-"""Scores taken together: aggregates that never hide what is missing, and everything a report shows.
+"""The report of finding quality: submissions checked, reviews bound and scored, everything a page shows.
 
-Quality lies in 0 to 100 points; higher is better. The conditional mean is over scored tasks only and always
-stands beside its counts. A submission that fails a gate has no score; a review that is refused is named, and
-its task waits for another.
+A submission that fails a gate has no score; a review that is refused is named, and its task waits for
+another. Every figure that does not exist says why.
 """
 
 from __future__ import annotations
 
-import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from medgauge_lib.errors import InputError
+from medgauge_lib.findings.aggregates import (
+    Quotation,
+    Status,
+    Summary,
+    TaskQuality,
+    number,
+    reason,
+    summary,
+    summary_document,
+    task_quality,
+)
 from medgauge_lib.findings.contract import (
     JUDGE_CONFIG,
     SCORING_VERSION,
     Benchmark,
     Task,
+    canonical,
     read_benchmark,
     read_json,
     require,
@@ -33,15 +42,11 @@ from medgauge_lib.findings.contract import (
 from medgauge_lib.findings.corpus import Corpus
 from medgauge_lib.findings.gates import Failure
 from medgauge_lib.findings.packet import STATEMENT, draw
-from medgauge_lib.findings.review import WEIGHTS, FindingScore, review_failures, score_review
-from medgauge_lib.findings.statistics import Checked, check_task, stray_failures
-from medgauge_lib.intervals import SEED, bca, resampled_sums
-from medgauge_lib.results import Absent, Estimate, Interval
+from medgauge_lib.findings.review import WEIGHTS, review_failures, score_review
+from medgauge_lib.findings.statistics import Checked, Statistic, check_task, stray_failures
+from medgauge_lib.intervals import SEED
+from medgauge_lib.results import Absent
 from medgauge_lib.schema import quoted
-
-Status = Literal["missing", "invalid", "abstained", "pending_review", "unresolved", "scored"]
-STATUSES: tuple[Status, ...] = get_args(Status)
-"""Statuses of a task, in the order of its way to a score."""
 
 STATEMENTS = (
     "Scores given by a model carry evaluator error.",
@@ -55,159 +60,6 @@ NO_REFERENCE = Absent("there are no fixed conclusions to cover")
 
 _CONTEXT = 120
 _BIN = 10
-
-
-@dataclass(frozen=True)
-class Quotation:
-    """A quotation of a finding with the text around it, as text.
-
-    Attributes
-    ----------
-    finding_id, doc_id, role : str
-        Which finding quotes which document as what.
-    before, quote, after : str
-        The quotation and up to 120 code points on either side.
-    """
-
-    finding_id: str
-    doc_id: str
-    role: str
-    before: str
-    quote: str
-    after: str
-
-
-@dataclass(frozen=True)
-class TaskQuality:
-    """One task of the report.
-
-    Attributes
-    ----------
-    task_id, source, kind : str
-        The task.
-    status : str
-        One of `STATUSES`.
-    quality : Fraction or Absent
-        Mean over its findings, in points; absent unless the status is ``scored``.
-    findings : tuple of FindingScore
-        Of an accepted review.
-    failures : tuple of Failure
-        Gates that the submission failed.
-    refusals : tuple of Failure
-        Why a review was refused.
-    notes : tuple of Failure
-        What is odd but refuses nothing.
-    claims : mapping
-        Finding id to claim, for a valid submission.
-    quotations : tuple of Quotation
-        Evidence of a valid submission.
-    abstention_reason : str
-        The agent's words, empty unless it abstained.
-    """
-
-    task_id: str
-    source: str
-    kind: str
-    status: Status
-    quality: Fraction | Absent
-    findings: tuple[FindingScore, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    refusals: tuple[Failure, ...] = ()
-    notes: tuple[Failure, ...] = ()
-    claims: Mapping[str, str] = field(default_factory=dict)
-    quotations: tuple[Quotation, ...] = ()
-    abstention_reason: str = ""
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Tasks taken together; every rate is over all of them.
-
-    Attributes
-    ----------
-    tasks, scored_tasks, missing, invalid, pending : int
-        Counts; `pending` are the tasks that wait for a review or are unresolved.
-    abstention_rate, valid_submission_rate : Fraction
-        Shares in [0, 1]; an abstention is a valid submission.
-    quality_mean : Fraction or Absent
-        In points; absent unless every task has a score.
-    conditional_quality_mean : Estimate or Absent
-        Over scored tasks only, with its BCa interval over them.
-    """
-
-    tasks: int
-    scored_tasks: int
-    missing: int
-    invalid: int
-    pending: int
-    abstention_rate: Fraction
-    valid_submission_rate: Fraction
-    quality_mean: Fraction | Absent
-    conditional_quality_mean: Estimate | Absent
-
-
-def task_quality(findings: Sequence[FindingScore]) -> Fraction | Absent:
-    """Return the mean over a task's findings; absent where one of them is unresolved.
-
-    Examples
-    --------
-    >>> task_quality([FindingScore("f", "partial", True, None, {}, Fraction(40), "-")])
-    Fraction(40, 1)
-    """
-    qualities = [finding.quality for finding in findings if isinstance(finding.quality, Fraction)]
-    if len(qualities) < len(findings):
-        return Absent(f"{len(findings) - len(qualities)} of {len(findings)} findings are unresolved")
-    return sum(qualities, Fraction()) / len(qualities) if qualities else Absent("no finding")
-
-
-def summary(tasks: Sequence[TaskQuality], *, seed: int = SEED) -> Summary:
-    """Take tasks together.
-
-    Parameters
-    ----------
-    tasks : sequence of TaskQuality
-        At least one.
-    seed : int
-        Of the interval's resamples.
-
-    Examples
-    --------
-    >>> tasks = [TaskQuality("a", "s", "k", "scored", Fraction(80)),
-    ...     TaskQuality("b", "s", "k", "abstained", Absent("abstained"))]
-    >>> both = summary(tasks)
-    >>> both.scored_tasks, both.tasks, float(both.conditional_quality_mean), str(both.quality_mean)
-    (1, 2, 80.0, '1 of 2 tasks have no score')
-    """
-    n = len(tasks)
-    counts = Counter(task.status for task in tasks)
-    scores = [task.quality for task in sorted(tasks, key=lambda task: task.task_id)]
-    values = [value for value in scores if isinstance(value, Fraction)]
-    mean = _mean(values, seed)
-    return Summary(
-        tasks=n,
-        scored_tasks=len(values),
-        missing=counts["missing"],
-        invalid=counts["invalid"],
-        pending=counts["pending_review"] + counts["unresolved"],
-        abstention_rate=Fraction(counts["abstained"], n),
-        valid_submission_rate=Fraction(n - counts["missing"] - counts["invalid"], n),
-        quality_mean=mean.value
-        if isinstance(mean, Estimate) and len(values) == n
-        else Absent(f"{n - len(values)} of {n} tasks have no score"),
-        conditional_quality_mean=mean,
-    )
-
-
-def _mean(values: Sequence[Fraction], seed: int) -> Estimate | Absent:
-    """Return the mean over scored tasks with its BCa interval, on integers over a common denominator."""
-    if not values:
-        return Absent("no task has a score")
-    denominator = math.lcm(*(value.denominator for value in values))
-    numerators = [int(value * denominator) for value in values]
-    x: npt.NDArray[Any] = np.array(numerators, dtype=np.int64 if max(numerators) < 2**53 else object)
-    sums = resampled_sums(x[:, np.newaxis], seed=seed)[0]
-    interval = bca(x, sums, denominator, seed=seed)
-    return Estimate(sum(values, Fraction()) / len(values), len(values), interval)
 
 
 @dataclass(frozen=True)
@@ -260,8 +112,8 @@ class QualityReport:
                 "source": [task.source for task in self.tasks],
                 "kind": [task.kind for task in self.tasks],
                 "status": [task.status for task in self.tasks],
-                "quality": pd.Series([_number(task.quality) for task in self.tasks], dtype=object),
-                "reason": [str(_reason(task.quality) or "") for task in self.tasks],
+                "quality": pd.Series([number(task.quality) for task in self.tasks], dtype=object),
+                "reason": [str(reason(task.quality) or "") for task in self.tasks],
                 "findings": [len(task.claims) for task in self.tasks],
             }
         )
@@ -277,7 +129,7 @@ class QualityReport:
                 "task_fulfilled": finding.task_fulfilled,
                 "duplicate_of": finding.duplicate_of,
                 **{name: float(value) for name, value in finding.dimensions.items()},
-                "quality": _number(finding.quality),
+                "quality": number(finding.quality),
                 "rationale": finding.rationale,
             }
             for task in self.tasks
@@ -295,6 +147,29 @@ class QualityReport:
             for quotation in task.quotations
         ]
         return pd.DataFrame(rows, columns=["task_id", *names])
+
+    def effects_frame(self) -> pd.DataFrame:
+        """Return one row a valid finding and axis: how its effect holds up, in percentage points.
+
+        ``task_id, finding_id, axis``, then ``crude`` (all known documents), ``covered`` (those in eligible
+        strata), ``standardized, lowest, highest`` (over these strata) and ``without_largest``; None where an
+        effect does not exist. A crude and a standardized effect of opposite signs are a reversal.
+        """
+        rows = [
+            (task.task_id, finding_id, axis, *_effects(statistics, axis))
+            for task in self.tasks
+            for finding_id, statistics in task.statistics.items()
+            for axis in _axes(statistics)
+        ]
+        effects = ["crude", "covered", "standardized", "lowest", "highest", "without_largest"]
+        return pd.DataFrame(rows, columns=["task_id", "finding_id", "axis", *effects], dtype=object)
+
+    def judge_frame(self) -> pd.DataFrame:
+        """Return the judge's configuration: ``setting, value``, ascending; empty without reviews."""
+        judge = {} if isinstance(self.judge, Absent) else self.judge
+        values = [value if isinstance(value, str) else canonical(value).decode() for value in judge.values()]
+        frame = pd.DataFrame({"setting": list(judge), "value": values}, dtype=object)
+        return frame.sort_values("setting", ignore_index=True)
 
     def summary_frame(self) -> pd.DataFrame:
         """Return one row a summary: ``by`` (all, source, kind), ``name``, and the fields of `Summary`."""
@@ -343,46 +218,17 @@ class QualityReport:
         }
 
 
-def _number(value: Fraction | Absent) -> float | None:
-    return float(value) if isinstance(value, Fraction) else None
+def _axes(statistics: Mapping[str, Statistic]) -> list[str]:
+    pattern = re.compile("robustness_(.+)_strata_n")
+    found = (pattern.fullmatch(name) for name in statistics)
+    return [match[1] for match in found if match and not match[1].endswith("_eligible")]
 
 
-def _reason(value: object) -> str | None:
-    return value.reason if isinstance(value, Absent) else None
-
-
-def summary_document(value: Summary) -> dict[str, Any]:
-    """Return a summary as JSON values.
-
-    Parameters
-    ----------
-    value : Summary
-        Of all tasks, a source or a kind.
-    """
-    mean = value.conditional_quality_mean
-    interval = mean.interval if isinstance(mean, Estimate) else mean
-    return {
-        "tasks": value.tasks,
-        "scored_tasks": value.scored_tasks,
-        "missing": value.missing,
-        "invalid": value.invalid,
-        "pending": value.pending,
-        "abstention_rate": float(value.abstention_rate),
-        "valid_submission_rate": float(value.valid_submission_rate),
-        "quality_mean": _number(value.quality_mean),
-        "quality_mean_reason": _reason(value.quality_mean),
-        "conditional_quality_mean": float(mean) if isinstance(mean, Estimate) else None,
-        "conditional_quality_mean_reason": _reason(mean),
-        "conditional_quality_interval": _interval_document(interval),
-        "conditional_quality_interval_reason": _reason(interval),
-    }
-
-
-def _interval_document(interval: Interval | Absent) -> dict[str, Any] | None:
-    if isinstance(interval, Absent):
-        return None
-    names = ("low", "high", "level", "method", "seed", "resamples", "quantile_rule")
-    return {**{name: getattr(interval, name) for name in names}, "over": "scored tasks only"}
+def _effects(statistics: Mapping[str, Statistic], axis: str) -> list[float | None]:
+    crude = "delta_known_pp" if "delta_known_pp" in statistics else "conditional_difference_pp"
+    names = ("covered_crude", "standardized", "min_stratum", "max_stratum", "drop_largest")
+    effects = [statistics[crude], *(statistics[f"robustness_{axis}_{name}_delta_pp"] for name in names)]
+    return [None if effect is None else float(effect) for effect in effects]
 
 
 def _task_document(task: TaskQuality) -> dict[str, Any]:
@@ -391,8 +237,8 @@ def _task_document(task: TaskQuality) -> dict[str, Any]:
         "source": task.source,
         "kind": task.kind,
         "status": task.status,
-        "quality": _number(task.quality),
-        "quality_reason": _reason(task.quality),
+        "quality": number(task.quality),
+        "quality_reason": reason(task.quality),
         "abstention_reason": task.abstention_reason,
         "findings": [
             {
@@ -402,8 +248,8 @@ def _task_document(task: TaskQuality) -> dict[str, Any]:
                 "duplicate_of": finding.duplicate_of,
                 **{name: float(value) for name, value in finding.dimensions.items()},
                 "rationale": finding.rationale,
-                "quality": _number(finding.quality),
-                "quality_reason": _reason(finding.quality),
+                "quality": number(finding.quality),
+                "quality_reason": reason(finding.quality),
             }
             for finding in task.findings
         ],
@@ -549,6 +395,7 @@ def _score_task(
         refusals=refusals,
         notes=notes,
         claims={finding["finding_id"]: finding["claim"] for finding in submitted},
+        statistics=checked.statistics,
         quotations=_quotations(submitted, checked.corpus),
     )
     return scored, None if review is None else review["reviewer_method"]

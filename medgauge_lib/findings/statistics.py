@@ -10,7 +10,7 @@ no causal adjustment.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -339,6 +339,8 @@ class Checked:
         The submission as it came and the hash of its canonical JSON; None and "" where there is none to read.
     corpus : Corpus or None
         Its corpus; None where there was nothing to hold against it.
+    statistics : mapping
+        Finding id to its recomputed statistics, as `expected` returns them.
     """
 
     task: Task
@@ -347,6 +349,7 @@ class Checked:
     submission: Any = None
     sha256: str = ""
     corpus: Corpus | None = None
+    statistics: Mapping[str, Mapping[str, Statistic]] = field(default_factory=dict)
 
 
 def submission_path(folder: Path, task: Task) -> Path:
@@ -387,9 +390,9 @@ def check_task(benchmark: Benchmark, task: Task, submissions: Path) -> Checked:
             task, "invalid", (Failure(task.task_id, "", "contract", "", f"a file that {error.wrong}", right),)
         )
     corpus = read_corpus(benchmark.folder, task)
-    failures, _ = check_submission(submission.value, task, corpus)
+    failures, statistics = check_submission(submission.value, task, corpus)
     status: Submitted = "invalid" if failures else "valid" if submission.value["findings"] else "abstained"
-    return Checked(task, status, failures, submission.value, submission.sha256, corpus)
+    return Checked(task, status, failures, submission.value, submission.sha256, corpus, statistics)
 
 
 def stray_failures(benchmark: Benchmark, folder: Path, what: str) -> Iterator[Failure]:
