@@ -283,7 +283,8 @@ def _near(name: object, known: Iterable[Any], otherwise: str) -> str:
 
 def _at(document: Any, path: Iterable[str | int]) -> Any:
     for step in path:
-        document = document[step]
+        # The validator tells a key that looks like a number, such as a class of difficulty, as a number.
+        document = document[str(step)] if isinstance(document, Mapping) else document[step]
     return document
 
 
