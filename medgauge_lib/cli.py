@@ -18,8 +18,12 @@ from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from medgauge_lib.audit import Audit
     from medgauge_lib.board import Board
     from medgauge_lib.checks import Finding, Rule
+    from medgauge_lib.records import RecordSet
 
 UNUSABLE = 2
 """Exit code for input that cannot be used."""
@@ -145,32 +149,71 @@ def _columns(rows: Sequence[Any]) -> str:
 
 @main.command("check")
 @SOURCES
+@click.option("--labels", type=click.Path(path_type=Path), help="Task labels of the closed side, for strata.")
 @click.option(
     "--format", "shape", type=click.Choice(["text", "json"]), default="text", show_default=True,
     help="How to print the findings.",
 )  # fmt: skip
 @click.pass_context
-def check_command(ctx: click.Context, records: Sequence[Path], shape: str) -> None:
-    """Hold RECORDS against the schema and every rule; exit 0 clean, 1 findings, 2 unusable input."""
+def check_command(ctx: click.Context, records: Sequence[Path], labels: Path | None, shape: str) -> None:
+    """Hold RECORDS against the schema, every rule, and every published figure against its recomputation.
+
+    Exit codes: 0 clean, 1 findings, 2 input that cannot be read.
+    """
+    from medgauge_lib.audit import audit
     from medgauge_lib.checks import checked
+    from medgauge_lib.labels import read_labels
     from medgauge_lib.records import read_records
 
     found = read_records(_one_or_many(records))
+    known = None if labels is None else read_labels(labels)
     outcome = checked(found)
+    unusable = any(finding.severity == "unusable" for _, findings in outcome for finding in findings)
+    held = None if unusable else audit(found, labels=known)
+    outcome += () if held is None else held.checked
     if shape == "json":
-        _print_json(_check_json(outcome))
+        _print_json(_check_json(found, outcome, held))
     else:
-        for _, findings in outcome:
-            for finding in findings:
-                click.echo(
-                    f"{finding.severity} {finding.code} {finding.file}: {finding.pointer}: {finding.message}"
-                )
-        click.echo(
-            f"{len(found.subjects)} records of {found.benchmark} {found.benchmark_version}, "
-            f"{len(outcome)} rules: {_totals(outcome)}"
-        )
+        click.echo(_check_text(found, outcome, held))
     broken = any(finding.severity != "note" for _, findings in outcome for finding in findings)
     ctx.exit(1 if broken else 0)
+
+
+def _check_text(
+    found: RecordSet, outcome: Sequence[tuple[Rule, Sequence[Finding]]], held: Audit | None
+) -> str:
+    from medgauge_lib.charts import display
+
+    lines = [
+        f"{one.severity} {one.code} {one.file}: {one.pointer}: {one.message}"
+        for _, findings in outcome
+        for one in findings
+    ]
+    if held is None:
+        figures = "published figures not compared, since the runs cannot be trusted"
+    else:
+        differ = held.count("differs")
+        figures = f"{display.count(held.count('agrees', 'differs'), 'published figure')} recomputed, " + (
+            f"{differ} of them otherwise" if differ else "all as published"
+        )
+        lines += [
+            f"{display.count(n, noun)} {words}"
+            for n, noun, words in (
+                (held.count("closed"), "figure", "that only the closed side can recompute; JSON lists them"),
+                (
+                    held.count("undecided"),
+                    "figure",
+                    "from fields that some runs do not carry; JSON lists them",
+                ),
+                (held.count("not implemented"), "interval", "by a rule that is not implemented here"),
+            )
+            if n
+        ]
+    lines.append(
+        f"{display.count(len(found.subjects), 'record')} of {found.benchmark} {found.benchmark_version}, "
+        f"{display.count(len(outcome), 'rule')}: {_totals(outcome)}; {figures}"
+    )
+    return "\n".join(lines).replace(display.NBSP, " ")
 
 
 def _totals(outcome: Sequence[tuple[Rule, Sequence[Finding]]]) -> str:
@@ -181,26 +224,70 @@ def _totals(outcome: Sequence[tuple[Rule, Sequence[Finding]]]) -> str:
     return (f"{n_broken} finding{'s' * (n_broken != 1)}" if n_broken else "all kept") + notes
 
 
-def _check_json(outcome: Sequence[tuple[Rule, Sequence[Finding]]]) -> dict[str, Any]:
-    return {
+def _check_json(
+    found: RecordSet, outcome: Sequence[tuple[Rule, Sequence[Finding]]], held: Audit | None
+) -> dict[str, Any]:
+    made: dict[str, Any] = {
         "rules": [
             {"code": rule.code, "severity": rule.severity, "rule": rule.sentence, "n_findings": len(findings)}
             for rule, findings in outcome
         ],
-        "findings": [
+        "findings": [_finding_json(one) for _, findings in outcome for one in findings],
+    }
+    if held is None:
+        return made | {"figures": None}
+    return made | {
+        "figures": held.counts(),
+        "not_recomputed": [
             {
-                "code": finding.code,
-                "severity": finding.severity,
-                "file": finding.file,
-                "pointer": finding.pointer,
-                "published": finding.published,
-                "expected": finding.expected,
-                "message": finding.message,
+                "file": found.paths[one.id].name,
+                "pointer": one.pointer,
+                "outcome": one.outcome,
+                "reason": str(one.reason),
             }
-            for _, findings in outcome
-            for finding in findings
+            for one in held.figures
+            if one.reason
         ],
     }
+
+
+def _finding_json(finding: Finding) -> dict[str, Any]:
+    made = {
+        "code": finding.code,
+        "severity": finding.severity,
+        "file": finding.file,
+        "pointer": finding.pointer,
+        "published": finding.published,
+        "expected": finding.expected,
+        "message": finding.message,
+    }
+    return made | ({"recomputed": finding.expected} if finding.code.startswith("published.") else {})
+
+
+@main.command("score")
+@SOURCES
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Folder for the records, new or empty."
+)
+@click.option("--seed", type=SEED_RANGE, help="Seed of the resamples.  [default: 20260101]")
+@click.option(
+    "--as-of",
+    type=click.DateTime(formats=["%Y-%m-%d"]),
+    help="Date of the board.  [default: latest creation date among the records]",
+)
+def score_command(records: Sequence[Path], out: Path, seed: int | None, as_of: datetime | None) -> None:
+    """Write RECORDS with their figures, intervals and board block computed from their runs."""
+    from medgauge_lib.intervals import SEED
+    from medgauge_lib.records import read_records
+    from medgauge_lib.scoring import score, write
+
+    made = score(
+        read_records(_one_or_many(records)),
+        seed=SEED if seed is None else seed,
+        as_of=None if as_of is None else as_of.date().isoformat(),
+    )
+    paths = write(made, out)
+    click.echo(f"{len(paths)} scored record{'s' * (len(paths) != 1)} in {out}")
 
 
 @main.command("demo")

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import pandas as pd
 
@@ -114,6 +114,19 @@ class Compared(NamedTuple):
         """Place in the record as a JSON pointer."""
         return pointer(self.path)
 
+    @property
+    def reason(self) -> str:
+        """Why the figure is not held against anything; empty where it is."""
+        match self.outcome:
+            case "closed":
+                return str(self.recomputed)
+            case "undecided":
+                return str(self.recomputed.reason)
+            case "not implemented":
+                return f"the interval is by another rule than {QUANTILE_RULE}"
+            case _:
+                return ""
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -140,9 +153,13 @@ class Audit:
         """Figures with one of these outcomes."""
         return sum(figure.outcome in outcomes for figure in self.figures)
 
+    def counts(self) -> dict[str, int]:
+        """Figures by outcome."""
+        return {outcome.replace(" ", "_"): self.count(outcome) for outcome in get_args(Outcome)}
+
     def closed(self) -> dict[str, int]:
         """Figures that only the closed side can recompute, by the reason, in the order of the reasons."""
-        reasons = Counter(str(figure.recomputed) for figure in self.figures if figure.outcome == "closed")
+        reasons = Counter(figure.reason for figure in self.figures if figure.outcome == "closed")
         return dict(sorted(reasons.items()))
 
     def to_frame(self) -> pd.DataFrame:

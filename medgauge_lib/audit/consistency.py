@@ -52,6 +52,7 @@ class Case(NamedTuple):
     rounds: bool
     dates: Counter[str]
     created: tuple[str, str]
+    first: bool
 
 
 def breaks(records: RecordSet, record: str, tree: Tree, *, digits: Digits, rounds: bool) -> Iterator[Break]:
@@ -75,7 +76,8 @@ def breaks(records: RecordSet, record: str, tree: Tree, *, digits: Digits, round
     blocks = (records.published[row].get("board") for row in ranked["id"])
     dates = Counter(block["as_of"] for block in blocks if block)
     created = (str(max(ranked["created_at"].str[:10], default="")), latest(records))
-    case = Case(records.published[record], tree, digits, rounds, dates, created)
+    first = record == ranked["id"].iloc[0] if len(ranked) else False
+    case = Case(records.published[record], tree, digits, rounds, dates, created, first)
     for rule in (_strata, _f1, _absolute, _n_pairs, _failures, _veto_hits, _as_of):
         yield from rule(case)
 
@@ -249,6 +251,6 @@ def _as_of(case: Case) -> Iterator[Break]:
     elif stated != common:
         message = f"the board is as of {stated} here, but as of {common} in other rows"
         yield Break("as_of", path, stated, common, message)
-    elif stated != newest:
+    elif stated != newest and case.first:
         message = f"the board is as of {stated}, the latest record of {newest}, so the date was given"
         yield Break("as_of", path, stated, newest, message, "note")
