@@ -115,7 +115,7 @@ def packet(
     """
     written = write_packets(data, submissions, out, seed=seed, documents=documents, progress=_progress)
     _print(written.failures, err=True)
-    click.echo(f"{len(written.packets)} packets in {out}, seed {written.audit.seed}")
+    click.echo(f"packets written: {len(written.packets)}, to {out}, seed {written.audit.seed}")
     context.exit(1 if written.failures else 0)
 
 

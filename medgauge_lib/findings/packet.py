@@ -195,6 +195,7 @@ def packet_document(
         "submission": {**checked.submission, "findings": [_without_ids(finding) for finding in findings]},
         "documents": [
             {
+                "doc_id": doc_id,
                 "document": checked.corpus.documents[checked.corpus.index[doc_id]],
                 "quoted": doc_id in packet.quoted,
                 "labels": {
