@@ -23,7 +23,7 @@ from medgauge_lib.report import manifest
 from medgauge_lib.report.execute import CellFailed, Executed, Job, run_all
 from medgauge_lib.report.exporter import PageContext, PageExporter, page_label
 from medgauge_lib.report.folder import replace_file, replace_folder, require_writable
-from medgauge_lib.report.params import Params, read_params
+from medgauge_lib.report.params import Params, load, read_params
 from medgauge_lib.report.progress import Progress
 from medgauge_lib.report.site import site_page
 
@@ -230,18 +230,12 @@ def _read_run(folder: Path) -> dict[str, Any]:
 
 
 def _require_records(params: Params) -> None:
-    """Require the records to be usable and to be of the benchmark version the params file names."""
+    """Require the records to be of the benchmark version the params file names, and to be usable."""
     from medgauge_lib.checks import require_usable
-    from medgauge_lib.records import read_records
 
-    records = read_records(params.records_folder)
-    for key in ("benchmark", "benchmark_version"):
-        named, found = getattr(params, key), getattr(records, key)
-        if named != found:
-            wrong = f"{named} is named, but the records of {params.records} are of {found}"
-            remedy = f"write {found}, or the folder of the right records"
-            raise InputError(wrong, remedy, file=params.file, pointer=f"/{key}")
-    require_usable(records)
+    require_usable(
+        load(params.records_folder, benchmark=params.benchmark, benchmark_version=params.benchmark_version)
+    )
 
 
 def _run(reports: list[_Report], root: Path, jobs: int | None, told: Progress) -> list[CellFailed]:
