@@ -225,6 +225,9 @@ def test_names_that_no_file_can_have_are_told(data):
     edit_task(data, task_id="ü" * 150)
     with pytest.raises(InputError, match="is too long to name a file"):
         read_benchmark(data)
+    edit_task(data, task_id="t\u202e1")
+    with pytest.raises(InputError, match=r"'t\\u202e1' is too long to name a file, or cannot be printed"):
+        read_benchmark(data)
 
 
 def test_tasks_are_not_listed_twice_nor_mixed(tmp_path):

@@ -363,9 +363,9 @@ def read_benchmark(folder: str | os.PathLike[str]) -> Benchmark:
             wrong = f"the task {quoted(task.task_id)} stands at /{first[task.task_id]} too"
             raise InputError(wrong, "give each task an id of its own", file=path, pointer=f"/{place}/task_id")
         first[task.task_id] = place
-        if len(f".{task.task_id}.json.part".encode()) > _LONGEST_NAME:
-            wrong = f"the task id {quoted(task.task_id)} is too long to name a file"
-            raise InputError(wrong, "give a shorter one", file=path, pointer=f"/{place}/task_id")
+        if len(f".{task.task_id}.json.part".encode()) > _LONGEST_NAME or not task.task_id.isprintable():
+            wrong = f"the task id {quoted(task.task_id)} is too long to name a file, or cannot be printed"
+            raise InputError(wrong, "give a short, plain one", file=path, pointer=f"/{place}/task_id")
         if (task.axes, task.min_known_per_arm) != (tasks[0].axes, tasks[0].min_known_per_arm):
             raise InputError(
                 "the protocol differs from that of the first task",

@@ -30,6 +30,7 @@ from medgauge_lib.findings.contract import (
 from medgauge_lib.findings.corpus import Corpus
 from medgauge_lib.findings.gates import STATES, Failure
 from medgauge_lib.findings.statistics import Checked, check_task, stray_failures, submission_path
+from medgauge_lib.schema import quoted
 
 DOCUMENTS, FEWEST, MOST = 160, 60, 2000
 """Documents of a packet: by default, at least, at most."""
@@ -136,25 +137,23 @@ def draw(
     """
     if not FEWEST <= documents <= MOST:
         raise ValueError(f"documents must lie in {FEWEST}..{MOST}, but got {documents}")
-    quoted = {span["doc_id"] for finding in submission["findings"] for span in finding["evidence"]}
+    cited = {span["doc_id"] for finding in submission["findings"] for span in finding["evidence"]}
     filled = cells(submission)
-    if 2 * len(quoted) > documents:
-        wrong = f"{len(quoted)} quoted documents are more than half of {documents} audit documents"
-        raise _too_small(task, wrong, 2 * len(quoted))
-    if len(quoted) + len(filled) > documents:
-        wrong = (
-            f"{len(quoted)} quoted documents and {len(filled)} cells do not fit into {documents} documents"
-        )
-        raise _too_small(task, wrong, len(quoted) + len(filled))
-    chosen = set(quoted)
-    share = max(1, (documents - len(quoted)) // (2 * max(1, len(filled))))
+    if 2 * len(cited) > documents:
+        wrong = f"{len(cited)} quoted documents are more than half of {documents} audit documents"
+        raise _too_small(task, wrong, 2 * len(cited))
+    if len(cited) + len(filled) > documents:
+        wrong = f"{len(cited)} quoted documents and {len(filled)} cells do not fit into {documents} documents"
+        raise _too_small(task, wrong, len(cited) + len(filled))
+    chosen = set(cited)
+    share = max(1, (documents - len(cited)) // (2 * max(1, len(filled))))
     for cell, ids in filled:
         # The first ones, chosen already or not: the sample of a cell must not depend on the other cells.
         chosen.update(_first(ids, share, seed, cell))
     rest = [document["doc_id"] for document in corpus.documents if document["doc_id"] not in chosen]
     chosen.update(_first(rest, documents - len(chosen), seed, task.task_id))
     drawn = tuple(document["doc_id"] for document in corpus.documents if document["doc_id"] in chosen)
-    return Packet(task.task_id, drawn, frozenset(quoted), len(corpus))
+    return Packet(task.task_id, drawn, frozenset(cited), len(corpus))
 
 
 def _too_small(task: Task, wrong: str, needed: int) -> InputError:
@@ -304,7 +303,7 @@ def audit(out: Path, *, seed: str | None = None, documents: int | None = None) -
     require(config, "audit", path)
     for name, given in (("audit_seed", seed), ("audit_documents", documents)):
         if given is not None and given != config[name]:
-            wrong = f"it keeps {config[name]}, but {given} is given"
+            wrong = f"it keeps {quoted(config[name])}, but {quoted(given)} is given"
             raise InputError(wrong, "draw into another folder", file=path, pointer=f"/{name}")
     return Audit(config["audit_seed"], int(config["audit_documents"]), stored=True)
 
