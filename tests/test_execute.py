@@ -23,11 +23,11 @@ from medgauge_lib.report.execute import CellFailed, Executed, Job, parameters_of
 
 
 @pytest.fixture
-def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty temporary folder for kernels, short enough for sockets."""
-    folder = Path(tempfile.mkdtemp(prefix="mg-test-"))
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
+def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty temporary folder for kernels, its name short enough for sockets."""
+    with tempfile.TemporaryDirectory(prefix="mg-") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
 
 
 def job(folder: Path, name: str, *cells: str, report: str = "", kernel: str = "no-such-kernel") -> Job:
