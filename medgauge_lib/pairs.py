@@ -33,6 +33,9 @@ from medgauge_lib.results import LEVEL, Absent, Interval
 FAMILY_ALPHA = Fraction(1, 20)
 """Adjusted p at or below which two rows are shown to differ."""
 
+MAX_BITS = 2**24
+"""Bits of the one number the exact sign-flip test packs all its counts into, before it halves the tasks."""
+
 MAX_SUMS = 2**20
 """Distinct sums that the exact sign-flip test keeps of each half of the tasks before it gives up."""
 
@@ -238,7 +241,7 @@ def _flip_tail(sizes: tuple[int, ...], total: int) -> Fraction | Absent:
     if not total:
         return Fraction(1)
     need = -(-(sum(sizes) + total) // 2)
-    if sum(sizes) <= MAX_SUMS // 2**6:
+    if sum(sizes) * (len(sizes) + 1) <= MAX_BITS:
         tail = _tail_by_convolution(sizes, need)
     else:
         halves = _halves(sizes)
@@ -248,20 +251,17 @@ def _flip_tail(sizes: tuple[int, ...], total: int) -> Fraction | Absent:
     return min(Fraction(1), Fraction(2 * tail, 2 ** len(sizes)))
 
 
-def _tail_by_convolution(sizes: Iterable[int], need: int) -> int:
-    """Subsets with a sum of at least `need`: Π (1 + y^size), its coefficients packed into one integer."""
-    sizes = tuple(sizes)
+def _tail_by_convolution(sizes: Sequence[int], need: int) -> int:
+    """Subsets with a sum of at least `need`: Π (1 + y^size), its coefficients packed into one integer.
+
+    The coefficients add up to 2^n, so n + 1 bits hold each of them and every sum of them; in a base B, the
+    digits of a number add up to its remainder by B − 1 where that sum stays below B − 1.
+    """
     slot = len(sizes) + 1
     packed = 1
     for size in sizes:
         packed += packed << (slot * size)
-    packed >>= slot * need
-    mask, tail = (1 << slot) - 1, 0
-    data = packed
-    while data:
-        tail += data & mask
-        data >>= slot
-    return tail
+    return (packed >> (slot * need)) % ((1 << slot) - 1)
 
 
 def _halves(sizes: Iterable[int]) -> tuple[Counter[int], Counter[int]] | None:
