@@ -161,6 +161,7 @@ def test_a_failure_stops_its_own_report_only(tmp_path: Path) -> None:
     results = run_all(jobs, workers=3)
     assert time.monotonic() - start < 60
     assert [result.job.name for result in results] == ["bad", "good"]
+    assert [path.name for path in (tmp_path / "failed").iterdir()] == ["bad.ipynb"]
 
 
 @pytest.fixture
@@ -176,7 +177,7 @@ def running(tmp_path: Path, scratch: Path) -> Iterator[subprocess.Popen[str]]:
     program = (
         "from pathlib import Path\nfrom medgauge_lib.report.execute import Job, run_all\n"
         f"notebook = Path({str(made.notebook)!r})\n"
-        f"run_all([Job('r', notebook, {dict(made.values)!r}, notebook.parent, Path('aside'))])"
+        f"run_all([Job('r', notebook, {dict(made.values)!r}, notebook.parent, notebook.parent / 'aside')])"
     )
     environment = os.environ | {"TMPDIR": str(scratch)}
     process = subprocess.Popen(
@@ -201,6 +202,7 @@ def test_an_interrupt_stops_every_kernel(
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert "never awaited" not in errors
     assert "Task was destroyed" not in errors
+    assert not (tmp_path / "aside").exists()
     assert list(scratch.iterdir()) == []
 
 

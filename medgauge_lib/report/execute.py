@@ -364,10 +364,11 @@ def _failure(
 ) -> CellFailed:
     """Keep a failed notebook aside, as far as it came, and say what happened."""
     text, _ = canonical(watch.notebook or watch.source, (job.folder, Path.cwd(), kernels.folder))
-    # What failed must be said even where nothing can be written.
+    # What failed must be said even where nothing can be written; a notebook that was stopped did not fail.
     with suppress(OSError):
-        job.aside.parent.mkdir(parents=True, exist_ok=True)
-        job.aside.write_text(text, encoding="utf-8")
+        if not kernels.stopped(job.report):
+            job.aside.parent.mkdir(parents=True, exist_ok=True)
+            job.aside.write_text(text, encoding="utf-8")
     return CellFailed(job, watch.cell_number(), error, message)
 
 
@@ -437,6 +438,11 @@ class _Kernels:
         """Forget a kernel that ended."""
         with self._lock:
             self._alive.pop(number, None)
+
+    def stopped(self, report: str) -> bool:
+        """Tell whether the kernels of a report were killed."""
+        with self._lock:
+            return report in self._stopped
 
     def kill(self, report: str) -> None:
         """Kill the kernels of one report; their notebooks end with a dead kernel."""
