@@ -15,18 +15,15 @@ import pandas as pd
 from medgauge_lib.charts import display, theme
 from medgauge_lib.charts.figure import FIGURE, TABLE, Provenance, metadata, table_json
 from medgauge_lib.charts.words import Sentences, leader_words
-from medgauge_lib.estimators import QUANTITIES, VETO_CATEGORIES
+from medgauge_lib.estimators import NO_SUCCESS, QUANTITIES, VETO_CATEGORIES
 from medgauge_lib.letters import letter
-from medgauge_lib.results import Absent
+from medgauge_lib.results import Absent, Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medgauge_lib.board import Board, Row
     from medgauge_lib.pairs import Pairs
-
-LETTERS_IN_WORDS = 6
-"""Letters that a row still shows as text; beyond it the bars carry them and the text is for listeners."""
 
 QUANTITY_NAMES = {
     "pass_pow_3": "pass^3",
@@ -110,8 +107,9 @@ def board_table(board: Board) -> Table:
         f"{display.count(len(board.rows), 'row')}, {display.count(board.n_tasks, 'task')} of subset "
         f"{board.subset}, three runs each. Rows are in order of pass^3, highest first; neighbours in exactly "
         "the same groups are in order of cost per success. Rows on one bar are not shown to differ; darker "
-        "bars hold the highest pass^3. "
-        "Intervals are 95 %, exact for pass^3 and pass@3 and BCa over tasks for the other two."
+        "bars hold the highest pass^3. In the drawing, filled is pass^3 with its interval, hollow is pass@3. "
+        "Intervals are 95 %, exact for pass^3 and pass@3 and BCa over tasks for the other two; there is none "
+        "where all tasks have the same value."
     )
     return _subject_table(
         "board", title, caption, leader_words(board), board.rows, frame[frame["rank"].notna()], board.groups
@@ -165,7 +163,6 @@ def _subject_table(
         ],
         vetoes=[name.replace("_", " ") for name in vetoes],
         rows=[_cells(row, vetoes) for row in rows],
-        letters_shown=max((len(row.letters) for row in rows), default=0) <= LETTERS_IN_WORDS,
     )
     return Table(id, title, caption, alt, html, frame)
 
@@ -185,11 +182,11 @@ def _cells(row: Row, vetoes: Sequence[str]) -> dict[str, Any]:
         "n_tasks": f"{row.pass_pow_3.n_tasks:,}",
         "figures": {name: _figure(row, name) for name in QUANTITIES},
         "at": _positions(row),
-        "instability": display.points(row.instability).lstrip("+"),
-        "cost": display.cost(row),
+        "instability": display.points(row.instability, unit=False).lstrip("+"),
+        "cost": "not available" if row.cost_per_success == NO_SUCCESS else display.cost(row),
+        "cost_in_full": display.cost(row),
         "has_cost": not isinstance(row.cost_per_success, Absent),
-        "error_rate": display.percent(tally.error_rate),
-        "errors": ", ".join(f"{source} {n:,}" for source, n in tally.errors.items()),
+        "error_rate": display.percent(tally.error_rate, unit=False),
         "vetoed": f"{tally.n_vetoed:,}",
         "has_veto": tally.n_vetoed > 0,
         "vetoes": [f"{tally.vetoes.get(name, 0):,}" for name in vetoes],
@@ -199,16 +196,21 @@ def _cells(row: Row, vetoes: Sequence[str]) -> dict[str, Any]:
 
 
 def _figure(row: Row, quantity: str) -> dict[str, str]:
-    figure = getattr(row, quantity)
-    return {"value": display.percent(figure.value), "interval": display.interval(figure.interval)}
+    figure: Estimate = getattr(row, quantity)
+    bounds = figure.interval
+    return {
+        "value": display.percent(figure.value, unit=False),
+        "interval": display.interval(bounds, unit=False),
+        "absent": display.absent(bounds) if isinstance(bounds, Absent) else "",
+    }
 
 
 def _positions(row: Row) -> dict[str, float]:
-    """Where pass^3 and its interval stand on a line from 0 to 1."""
+    """Where pass^3, its interval and pass@3 stand on a line from 0 to 1."""
     bounds = row.pass_pow_3.interval
-    if isinstance(bounds, Absent):
-        return {"value": float(row.pass_pow_3), "low": float(row.pass_pow_3), "high": float(row.pass_pow_3)}
-    return {"value": float(row.pass_pow_3), "low": bounds.low, "high": bounds.high}
+    value = float(row.pass_pow_3)
+    low, high = (value, value) if isinstance(bounds, Absent) else (bounds.low, bounds.high)
+    return {"value": value, "low": low, "high": high, "at_3": float(row.pass_at_3)}
 
 
 def sensitivity_table(board: Board, views: Sequence[Pairs]) -> Table:
