@@ -221,8 +221,9 @@ def against(records: RecordSet, trees: Mapping[str, Tree]) -> Audit:
     for record, published in records.published.items():
         digits = digits_of(records, record)
         compared, unequal, rounds = _compared(record, published, trees[record], digits)
-        figures += [*compared, *_others(record, published, compared)]
-        for one in (*unequal, *breaks(records, record, trees[record], digits=digits, rounds=rounds)):
+        inconsistent = list(breaks(records, record, trees[record], digits=digits, rounds=rounds))
+        figures += [*compared, *_others(record, published, compared, inconsistent)]
+        for one in (*unequal, *inconsistent):
             code = PREFIX + one.code
             severity = one.severity or _SEVERITIES[code]
             file = records.paths[record].name
@@ -301,15 +302,28 @@ def _outcome(figure: Figure, published: Published, *, differs: bool) -> Outcome:
     return "differs" if differs else "agrees"
 
 
-def _others(record: str, published: Published, compared: list[Compared]) -> Iterator[Compared]:
-    """Published numbers that no run decides: those of the closed side."""
+def _others(
+    record: str, published: Published, compared: list[Compared], inconsistent: list[Break]
+) -> Iterator[Compared]:
+    """Published numbers that no run decides: what follows from other figures, and what is closed."""
     known = {one.path for one in compared}
+    wrong = {one.path: one for one in inconsistent if one.severity != "note"}
     for block in BLOCKS:
         for path, number in numbers(published.get(block, {}), (block,)):
-            above = {path[:length] for length in range(1, len(path) + 1)}
+            if path[-1] in STATED or known & {path[:length] for length in range(1, len(path) + 1)}:
+                continue
             reason = closed(path)
-            if path[-1] not in STATED and reason and not known & above:
+            if reason is not None:
                 yield Compared(record, path, "", number, reason[0], "closed")
+            elif path[-1] in _FOLLOWS:
+                code = PREFIX + _FOLLOWS[str(path[-1])]
+                found = wrong.get(path)
+                exact = number if found is None else found.expected
+                yield Compared(record, path, code, number, exact, "agrees" if found is None else "differs")
+
+
+_FOLLOWS = {"defect_f1": "f1", "absolute": "absolute"}
+"""Figures that follow from other published ones, and the rule of each."""
 
 
 def code_of(path: Path) -> str:

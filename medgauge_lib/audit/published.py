@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from medgauge_lib.audit.recomputed import NO_TASK, Tree, Value
@@ -42,9 +43,21 @@ CLOSED: tuple[tuple[str, str, str], ...] = (
         "defects are counted per checkpoint",
         "F1 follows from precision and recall",
     ),
-    ("scores/dimensions/m7_quality_control/*", "defects are counted per checkpoint", ""),
+    (
+        "scores/dimensions/m7_quality_control/defect_f1_task_equal",
+        "defects are counted per checkpoint",
+        "",
+    ),
+    ("scores/dimensions/m7_quality_control/self_check_rate", "trajectories are closed", ""),
+    ("scores/dimensions/m7_quality_control/traceability_rate", "trajectories are closed", ""),
+    ("scores/dimensions/m7_quality_control/evidence_error_rate", "trajectories are closed", ""),
     ("scores/dimensions/m7_quality_control/by_defect_class_recall/*", "defect classes are closed", ""),
     ("scores/dimensions/m8_exploration/*", "which points can be decided is closed", ""),
+    (
+        "scores/dimensions/m9_auditability/regrade_agreement",
+        "grading again is the closed side's",
+        "it must be 1",
+    ),
     ("scores/dimensions/m9_auditability/trajectory_completeness", "trajectories are closed", ""),
     (
         "scores/dimensions/m9_auditability/env_delta/signed",
@@ -127,6 +140,7 @@ def numbers(value: Any, path: Path = ()) -> Iterator[tuple[Path, float | int]]:
         yield path, value
 
 
+@lru_cache(maxsize=4096)
 def closed(path: Path) -> tuple[str, str] | None:
     """Why only the closed side can recompute a figure, and what holds it nonetheless; None where runs do.
 

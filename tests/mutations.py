@@ -1,0 +1,157 @@
+"""Change one published number at a time by one unit in its last digit, and see whether the audit finds it.
+
+Run it for the table of every number of the demo set and of the folders that are named:
+
+    python tests/mutations.py [RECORDS…]
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from make_records import record
+
+from medgauge_lib import demo
+from medgauge_lib.audit import _seed, against
+from medgauge_lib.audit.published import BLOCKS, STATED, closed, numbers
+from medgauge_lib.audit.recomputed import recomputed
+from medgauge_lib.pairs import mcnemar_p
+from medgauge_lib.records import RecordSet, read_records
+from medgauge_lib.schema import fault
+
+RUNS = record()["run_outcomes"]
+
+
+@dataclass
+class Table:
+    """Numbers changed and changes found, by kind of number; and what was missed."""
+
+    changed: Counter[str] = field(default_factory=Counter)
+    found: Counter[str] = field(default_factory=Counter)
+    missed: list[tuple[str, str, Any, Any]] = field(default_factory=list)
+
+    def enter(self, kind: str, what: tuple[str, str, Any, Any], *, found: bool) -> None:
+        """Count one change."""
+        self.changed[kind] += 1
+        self.found[kind] += found
+        if not found and kind in ("recomputable", "held together"):
+            self.missed.append(what)
+
+    def lines(self) -> Iterator[str]:
+        """One line a kind."""
+        for kind in sorted(self.changed):
+            yield f"{kind:16} changed {self.changed[kind]:6} found {self.found[kind]:6}"
+
+
+def one_unit(number: float, sign: int) -> float:
+    """Return a number one unit of its last digit off; the next double where that reads as the same one."""
+    if isinstance(number, int):
+        return number + sign
+    text = Decimal(repr(number))
+    moved = float(text + sign * Decimal(1).scaleb(int(text.as_tuple().exponent)))
+    return moved if moved != number else math.nextafter(number, sign * math.inf)
+
+
+def kind_of(path: tuple[Any, ...]) -> str:
+    """Say what is known of a number: recomputed, held together with others, or closed."""
+    reason = closed(path)
+    return "recomputable" if reason is None else "held together" if reason[1] else "closed"
+
+
+def at(document: Any, path: tuple[Any, ...]) -> Any:
+    """Value at a path."""
+    for step in path:
+        document = document[step]
+    return document
+
+
+def with_number(document: Mapping[str, Any], path: tuple[Any, ...], number: float) -> dict[str, Any]:
+    """Copy of a document with one number changed."""
+    name, *rest = path
+    inner = with_number(document[name], tuple(rest), number) if rest else number
+    return {**document, name: inner}
+
+
+def mutations(records: RecordSet, *, every: int = 1) -> Table:
+    """Change each published number (or every so many) of every record up and down, one a record at a time."""
+    trees = recomputed(records, seeds=partial(_seed, records))
+    leaves = {
+        row: [
+            path
+            for block in BLOCKS
+            for path, _ in numbers(document.get(block, {}), (block,))
+            if path[-1] not in STATED
+        ]
+        for row, document in records.published.items()
+    }
+    table = Table()
+    for k in range(0, max(map(len, leaves.values())), every):
+        for sign in (1, -1):
+            chosen = {row: paths[k] for row, paths in leaves.items() if k < len(paths)}
+            _try(records, trees, chosen, sign, table)
+    return table
+
+
+def _try(
+    records: RecordSet, trees: Mapping[str, Any], chosen: Mapping[str, Any], sign: int, table: Table
+) -> None:
+    published, with_p = dict(records.published), dict(trees)
+    tried = {}
+    for row, path in chosen.items():
+        old = at(published[row], path)
+        new = one_unit(old, sign)
+        what = (row, "/" + "/".join(map(str, path)), old, new)
+        document = with_number(published[row], path, new)
+        refused = fault(document | {"run_outcomes": RUNS})
+        if refused is not None:
+            table.enter(kind_of(path), what, found=refused.pointer == what[1])
+            continue
+        published[row], tried[row] = document, (kind_of(path), what)
+        with_p[row] = _with_p(trees[row], document)
+    changed = replace(records, published=published, decimals={})
+    files = {records.paths[row].name: row for row in tried}
+    places: dict[str, list[str]] = {row: [] for row in tried}
+    for finding in against(changed, with_p).findings:
+        if finding.severity == "error" and finding.file in files:
+            places[files[finding.file]].append(finding.pointer)
+    for row, (kind, what) in tried.items():
+        # A sum points at its block, and what follows from two figures at the one that follows.
+        near = what[1].rpartition("/")[0] if kind == "held together" else what[1]
+        table.enter(
+            kind,
+            what,
+            found=any(what[1].startswith(place) or place.startswith(near) for place in places[row]),
+        )
+
+
+def _with_p(tree: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Recomputed figures with the p-value of the b and c that the document publishes."""
+    counts = document["scores"].get("dimensions", {}).get("m10_robustness", {}).get("mcnemar")
+    if counts is None:
+        return tree
+    return with_number(
+        tree,
+        ("scores", "dimensions", "m10_robustness", "mcnemar", "p_value"),
+        mcnemar_p(counts["b"], counts["c"]),  # type: ignore[arg-type]
+    )
+
+
+def main() -> None:
+    """Print the table of the demo set and of the folders named."""
+    sets = [demo.record_set(*board) for board in demo.benchmarks()]
+    for records in [*sets, *map(read_records, sys.argv[1:])]:
+        table = mutations(records)
+        print(f"{records.benchmark} {records.benchmark_version}")
+        print(*(f"  {line}" for line in table.lines()), sep="\n")
+        print(*(f"  missed {what}" for what in table.missed), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
