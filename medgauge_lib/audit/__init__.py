@@ -358,7 +358,7 @@ def _unequal(code: str, figure: Figure) -> Break:
 
 def _named(path: Path) -> str:
     """Name of a figure: its own, with the block's where it would not be told apart."""
-    return " ".join(map(str, path[-2:] if str(path[-2]) not in ("holdout", "dev", "calib") else path[-1:]))
+    return " ".join(map(str, path[-1:] if path[-2:-1] in (("holdout",), ("dev",), ("calib",)) else path[-2:]))
 
 
 def _source(path: Path) -> str:
