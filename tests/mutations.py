@@ -19,7 +19,7 @@ from typing import Any
 from make_records import record
 
 from medgauge_lib import demo
-from medgauge_lib.audit import _seed, against
+from medgauge_lib.audit import seed_of, against
 from medgauge_lib.audit.published import BLOCKS, STATED, closed, numbers
 from medgauge_lib.audit.recomputed import recomputed
 from medgauge_lib.pairs import mcnemar_p
@@ -81,7 +81,7 @@ def with_number(document: Mapping[str, Any], path: tuple[Any, ...], number: floa
 
 def mutations(records: RecordSet, *, every: int = 1) -> Table:
     """Change each published number (or every so many) of every record up and down, one a record at a time."""
-    trees = recomputed(records, seeds=partial(_seed, records))
+    trees = recomputed(records, seeds=partial(seed_of, records))
     leaves = {
         row: [
             path

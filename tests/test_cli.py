@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,115 @@ def test_check_names_the_place_of_a_finding_and_exits_1(folder):
     assert len(found["rules"]) > 10
 
 
+def test_check_counts_figures_and_ends_with_a_summary(folder):
+    """The last line says how many figures were recomputed; what only the closed side can is one line."""
+    done = run("check", folder)
+    assert done.exit_code == 0
+    *others, last = done.stdout.splitlines()
+    assert others[-1] == "1 figure that only the closed side can recompute; JSON lists them"
+    assert re.fullmatch(
+        r"3 records of bm-made 1\.0\.0, \d+ rules: all kept, 1 note; \d+ published figures recomputed, "
+        r"all as published",
+        last,
+    )
+
+
+def test_check_finds_a_published_figure_that_the_runs_do_not_give(folder):
+    """A wrong last digit: code, place, both values, exit 1, as text and as JSON."""
+    path = folder / "res-2026-01-01-b.json"
+    raw = json.loads(path.read_bytes())
+    raw["scores"]["by_subset"]["holdout"]["pass_at_3"] = 0.1
+    path.write_text(json.dumps(raw))
+    done = run("check", folder)
+    assert done.exit_code == 1
+    place = "/scores/by_subset/holdout/pass_at_3"
+    line = f"error published.pass_at_3 {path.name}: {place}: pass_at_3 is 0.1, but the runs give 0.0"
+    assert line in done.stdout.splitlines()
+    assert done.stdout.splitlines()[-1].endswith("1 of them otherwise")
+    found = json.loads(run("check", folder, "--format", "json").stdout)
+    (one,) = (one for one in found["findings"] if one["severity"] == "error")
+    assert (one["code"], one["pointer"], one["file"]) == ("published.pass_at_3", place, path.name)
+    assert (one["published"], one["recomputed"], one["expected"]) == (0.1, 0, 0)
+    assert found["figures"]["differs"] == 1
+    assert {rule["code"]: rule["n_findings"] for rule in found["rules"]}["published.pass_at_3"] == 1
+
+
+def test_check_lists_what_only_the_closed_side_can_recompute(folder):
+    """JSON names each such figure by file and place, with the reason."""
+    found = json.loads(run("check", folder, "--format", "json").stdout)
+    (first, *_) = (one for one in found["not_recomputed"] if one["file"] == "res-2026-01-01-b.json")
+    assert first == {
+        "file": "res-2026-01-01-b.json",
+        "pointer": "/failure_attribution/missed",
+        "outcome": "closed",
+        "reason": "the reason is the verifier's",
+    }
+    assert found["figures"]["closed"] == len(found["not_recomputed"])
+
+
+def test_check_takes_labels(folder, tmp_path):
+    """With labels, strata are recomputed; a labels file that is none is told in two lines."""
+    path = folder / "res-2026-01-01-b.json"
+    raw = json.loads(path.read_bytes())
+    strata = {"1": {"n": 4, "pass_pow_3": 0}, "2": {"n": 2, "pass_pow_3": 0}}
+    raw["scores"]["by_subset"]["holdout"]["by_difficulty_class"] = strata
+    path.write_text(json.dumps(raw))
+    labels = tmp_path / "x.labels.json"
+    labels.write_text(json.dumps({f"tk-{k:012x}": 1 if k < 4 else 2 for k in range(6)}))
+    assert run("check", folder, "--labels", labels).exit_code == 0
+    labels.write_text(json.dumps({f"tk-{k:012x}": 1 if k < 3 else 2 for k in range(6)}))
+    done = run("check", folder, "--labels", labels)
+    assert done.exit_code == 1
+    assert "error published.by_difficulty_class" in done.stdout
+    assert run("check", folder).exit_code == 0
+    labels.write_text("[]")
+    done = run("check", folder, "--labels", labels)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n") <= 2) == (2, "", True)
+
+
+def test_check_does_not_compare_figures_of_runs_that_contradict_themselves(folder):
+    """Where runs cannot be trusted their rules are told, and that nothing was compared."""
+    broken(folder)
+    assert "published figures not compared" in run("check", folder).stdout
+    assert json.loads(run("check", folder, "--format", "json").stdout)["figures"] is None
+
+
+def test_score_writes_records_that_check_finds_clean(folder, tmp_path):
+    """Records with intervals and a board block, of the seed and date that were asked for."""
+    done = run("score", folder, "--out", tmp_path / "out", "--seed", 7, "--as-of", "2026-02-03")
+    assert (done.exit_code, done.stdout) == (0, f"3 scored records in {tmp_path / 'out'}\n")
+    made = json.loads((tmp_path / "out" / "res-2026-01-01-a.json").read_bytes())
+    assert made["board"]["as_of"] == "2026-02-03"
+    assert made["scores"]["by_subset"]["holdout"]["pass_pow_3_ci"]["upper"] == 1
+    checked = run("check", tmp_path / "out")
+    assert checked.exit_code == 0
+    assert "all as published" in checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [("2025-12-31", "was created on 2026-01-01, after the board's date 2025-12-31"), ("today", "Usage:")],
+)
+def test_score_refuses_a_date_that_cannot_be(folder, tmp_path, given, message):
+    """A date before a record of the board, or none at all: exit 2, and nothing is written."""
+    done = run("score", folder, "--out", tmp_path / "out", "--as-of", given)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_score_says_how_many_groups_are_too_many(tmp_path):
+    """A ladder of 46 rows: the number of groups in one message, exit 2, and nothing is written."""
+    rows = [
+        record(f"res-2026-01-01-{passed:02d}", {k: (PASS if k <= passed else FAIL) for k in range(1, 47)})
+        for passed in range(46)
+    ]
+    done = run("score", write(tmp_path / "in", *rows), "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert re.match(r"medgauge: the board has \d\d groups, but a record has letters for a to z", done.stderr)
+    assert not (tmp_path / "out").exists()
+
+
 def test_board_refuses_records_whose_figures_mean_nothing(folder):
     """The same records make no board: two lines on standard error, exit 2, nothing on standard output."""
     path = broken(folder)
@@ -164,7 +274,7 @@ def test_version_and_help():
     """--version prints the version, --help names every command."""
     assert run("--version").stdout == f"medgauge, version {__version__}\n"
     shown = run("--help").stdout
-    assert all(name in shown for name in ("board", "check", "demo", "report"))
+    assert all(name in shown for name in ("board", "check", "demo", "report", "score"))
 
 
 def test_installed_command_survives_a_closed_pipe(folder):

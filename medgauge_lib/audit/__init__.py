@@ -198,7 +198,7 @@ def audit(records: RecordSet, *, labels: Labels | None = None) -> Audit:
     >>> found.count("differs"), found.findings
     (0, ())
     """
-    trees = recomputed(records, seeds=partial(_seed, records), labels=labels)
+    trees = recomputed(records, seeds=partial(seed_of, records), labels=labels)
     return against(records, trees)
 
 
@@ -233,8 +233,8 @@ def against(records: RecordSet, trees: Mapping[str, Tree]) -> Audit:
     return Audit(tuple(figures), tuple((rule, ordered[rule.code]) for rule in RULES))
 
 
-def _seed(records: RecordSet, record: str, subset: str, quantity: Quantity) -> int | None:
-    """Seed of a published BCa interval whose rule is implemented here."""
+def seed_of(records: RecordSet, record: str, subset: str, quantity: Quantity) -> int | None:
+    """Seed of a published BCa interval whose rule is implemented here, None where there is no such interval."""
     block = records.published[record]["scores"]["by_subset"].get(subset, {}).get(f"{quantity}_ci")
     return int(block["seed"]) if block and block.get("quantile_rule") == QUANTILE_RULE else None
 
