@@ -1,6 +1,7 @@
 """Results of medical-agent benchmarks: from result records to numbers a third party recomputes.
 
-Names stand in the order of the pipeline: records, outcomes, estimators, intervals, pairs, letters, board.
+Names stand in the order of the pipeline: records, outcomes, estimators, intervals, pairs, letters, board, and
+beside the board its dimensions, difficulty and failures.
 Charts are in `medgauge_lib.charts`, which is imported on its own since it brings the drawing libraries.
 """
 
@@ -13,14 +14,22 @@ from medgauge_lib.estimators import Values, values
 from medgauge_lib.intervals import bca, clopper_pearson, estimate
 from medgauge_lib.pairs import Pairs, compare
 from medgauge_lib.board import Board, board
+from medgauge_lib.labels import Labels, read_labels
+from medgauge_lib.dimensions import Dimensions, dimensions
+from medgauge_lib.difficulty import Difficulty, difficulty
+from medgauge_lib.failures import Failures, failures
 from medgauge_lib.report.params import load
 
 __all__ = [
     "Absent",
     "Board",
+    "Difficulty",
+    "Dimensions",
     "Estimate",
+    "Failures",
     "InputError",
     "Interval",
+    "Labels",
     "Outcomes",
     "Pairs",
     "RecordSet",
@@ -30,9 +39,13 @@ __all__ = [
     "board",
     "clopper_pearson",
     "compare",
+    "difficulty",
+    "dimensions",
     "estimate",
+    "failures",
     "load",
     "outcomes",
+    "read_labels",
     "read_records",
     "values",
 ]

@@ -16,6 +16,7 @@ import orjson
 
 from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
+from medgauge_lib.findings.commands import findings
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -338,6 +339,8 @@ def _print_json(value: Any) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
+
+main.add_command(findings)
 
 if __name__ == "__main__":
     main()

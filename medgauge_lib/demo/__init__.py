@@ -1,7 +1,7 @@
 """A synthetic record set that shows everything a record set can hold; no real subject took part.
 
-Two invented benchmarks, one of them with two versions. Every record says that it is synthetic, in its
-organisation and in its note. The same bytes come out on every machine.
+Two invented benchmarks, one of them with two versions, and a small benchmark of findings beside them. Every
+record says that it is synthetic, in its organisation and in its note. Every machine makes the same bytes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import orjson
 from medgauge_lib.demo.plan import VERSIONS, Version
 from medgauge_lib.demo.published import draft
 from medgauge_lib.errors import InputError
+from medgauge_lib.findings.demo import write_demo
 from medgauge_lib.records import RecordSet, read_records
 from medgauge_lib.scoring import canonical, score
 
@@ -79,7 +80,8 @@ def write(folder: str | os.PathLike[str]) -> tuple[Path, ...]:
     ----------
     folder : path
         New, empty, or an earlier demo set. It then holds ``<benchmark>/<version>/<id>.json``, the task labels
-        of each version beside its folder as ``<version>.labels.json``, and a file that says it is synthetic.
+        of each version beside its folder as ``<version>.labels.json``, the benchmark of findings in
+        ``findings/``, and a file that says it is synthetic.
 
     Returns
     -------
@@ -96,7 +98,7 @@ def write(folder: str | os.PathLike[str]) -> tuple[Path, ...]:
     >>> with TemporaryDirectory() as folder:
     ...     paths = write(folder)
     ...     sorted({path.relative_to(folder).parts[0] for path in paths})
-    ['SYNTHETIC.txt', 'bm-demo-lab', 'bm-demo-ward']
+    ['SYNTHETIC.txt', 'bm-demo-lab', 'bm-demo-ward', 'findings']
     """
     target = Path(folder).resolve()
     files = _all_files()
@@ -159,7 +161,20 @@ def _all_files() -> dict[str, bytes]:
         place = f"{version.benchmark}/{version.version}"
         files |= {f"{place}/{name}": data for name, data in _files(version).items()}
         files[f"{place}.labels.json"] = _labels(version)
-    return files
+    return files | _findings()
+
+
+@cache
+def _findings() -> dict[str, bytes]:
+    """Files of the findings benchmark; reviews last, since a seed must not be older than a submission."""
+    with TemporaryDirectory() as folder:
+        made = write_demo(Path(folder))
+        return {
+            f"findings/{path.relative_to(folder).as_posix()}": path.read_bytes()
+            for part in (made.data, made.submissions, made.reviews)
+            for path in sorted(part.rglob("*"))
+            if path.is_file()
+        }
 
 
 @cache
