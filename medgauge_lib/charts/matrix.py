@@ -149,7 +149,7 @@ def _tiles(frame: pd.DataFrame, n_rows: int, cell: int) -> alt.Chart:
                 legend=alt.Legend(orient="top", symbolType="square", symbolSize=120),
             ),
             size=alt.Size(
-                "verdict:N",
+                "verdict:O",
                 title=None,
                 scale=alt.Scale(
                     domain=["shown to differ", "not shown to differ"],
