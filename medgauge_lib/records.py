@@ -177,7 +177,7 @@ def is_verified(published: Published) -> bool:
 def _files(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        files = _inside(path) if path.is_dir() else [path]
+        files = record_files(path) if path.is_dir() else [path]
     elif isinstance(source, Iterable):
         files = [Path(path) for path in source]
     else:
@@ -190,7 +190,33 @@ def _files(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) ->
     return sorted(files, key=lambda path: (path.name, str(path)))
 
 
-def _inside(folder: Path) -> list[Path]:
+def record_files(folder: Path) -> list[Path]:
+    """List the record files of a folder: those that `read_records` reads.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the records.
+
+    Returns
+    -------
+    list of Path
+        Its files that end in ``.json``, by name; hidden ones and those of task labels are none.
+
+    Raises
+    ------
+    InputError
+        Where the folder cannot be read or holds no record.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ("b.json", "a.json", "1.0.0.labels.json"):
+    ...         (Path(folder) / name).touch()
+    ...     [path.name for path in record_files(Path(folder))]
+    ['a.json', 'b.json']
+    """
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:

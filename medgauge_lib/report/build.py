@@ -292,8 +292,8 @@ def _make_page(report: _Report, name: str, text: str) -> None:
         ),
         links=(("Executed notebook", f"notebooks/{name}.ipynb"), ("Manifest", manifest.NAME)),
     )
-    notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
-    exporter = PageExporter()  # type: ignore[no-untyped-call]
+    notebook = nbformat.reads(text, as_version=4)
+    exporter = PageExporter()
     html, resources = exporter.from_notebook_node(notebook, {"metadata": {"name": name}, "medgauge": context})
     for path, content in resources["outputs"].items():
         if report.files.setdefault(path, content) != content:

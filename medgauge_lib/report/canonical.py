@@ -46,11 +46,11 @@ def canonical(notebook: nbformat.NotebookNode, folders: Iterable[Path] = ()) -> 
     >>> first == second, "2026" in first
     (True, False)
     """
-    clean: Any = nbformat.from_dict(notebook)  # type: ignore[no-untyped-call]
+    clean: Any = nbformat.from_dict(notebook)
     run = dict(clean.metadata.pop("papermill", {}))
     cells = [cell.metadata.get("papermill", {}) for cell in clean.cells]
     scrub = _Scrubber(folders)
-    clean.metadata = nbformat.from_dict(  # type: ignore[no-untyped-call]
+    clean.metadata = nbformat.from_dict(
         {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
             "language_info": {"name": "python"},
@@ -70,7 +70,7 @@ def canonical(notebook: nbformat.NotebookNode, folders: Iterable[Path] = ()) -> 
         "duration": run.get("duration"),
         "cells": [cell.get("duration") for cell in cells],
     }
-    return str(nbformat.writes(clean, version=4)) + "\n", times  # type: ignore[no-untyped-call]
+    return str(nbformat.writes(clean, version=4)) + "\n", times
 
 
 class _Scrubber:
@@ -97,7 +97,7 @@ class _Scrubber:
                 kind: value if kind in _BINARY else self._value(value) for kind, value in output.data.items()
             }
             scrubbed["metadata"] = dict(output.get("metadata", {}))
-        return nbformat.from_dict(scrubbed)  # type: ignore[no-untyped-call]
+        return nbformat.from_dict(scrubbed)
 
     def _value(self, value: Any) -> Any:
         """Scrub every string of a JSON value."""

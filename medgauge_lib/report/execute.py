@@ -232,7 +232,7 @@ def read_notebook(file: Path) -> nbformat.NotebookNode:
         Where it cannot be read or is not a notebook.
     """
     try:
-        notebook: nbformat.NotebookNode = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
+        notebook: nbformat.NotebookNode = nbformat.read(file, as_version=4)
         return notebook
     except OSError as error:
         raise InputError(

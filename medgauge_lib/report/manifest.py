@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -16,9 +17,12 @@ from typing import Any
 import medgauge_lib
 from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
+from medgauge_lib.records import record_files
 from medgauge_lib.report.params import Params
 
 NAME = "manifest.json"
+
+_NAME_OF = re.compile(r"[^A-Za-z0-9._-]")
 
 
 def sha256(content: bytes) -> str:
@@ -76,31 +80,6 @@ def inputs(params: Params, notebooks: Iterable[Path]) -> dict[str, Any]:
             {"file": labels.name} if hidden else {"file": labels.name, "sha256": _file(labels)}
         )
     return described
-
-
-def record_files(folder: Path) -> list[Path]:
-    """List the record files of a folder by name, in byte order: those that `records.read_records` reads.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the records.
-
-    Returns
-    -------
-    list of Path
-        Its files that end in ``.json``, hidden ones and those of task labels aside.
-    """
-    return sorted(
-        (
-            path
-            for path in folder.iterdir()
-            if path.suffix == ".json"
-            and not path.name.startswith(".")
-            and not path.name.endswith(".labels.json")
-        ),
-        key=lambda path: path.name.encode(),
-    )
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -248,5 +227,4 @@ def _library() -> str:
 def _dependencies() -> dict[str, str]:
     """Give the installed version of each library a report depends on."""
     wanted = (line for line in metadata.requires("medgauge") or () if "extra ==" not in line)
-    names = sorted({line.split(";")[0].split(">")[0].split("=")[0].split("<")[0].strip() for line in wanted})
-    return {name: metadata.version(name) for name in names}
+    return {name: metadata.version(name) for name in sorted({_NAME_OF.split(line)[0] for line in wanted})}
