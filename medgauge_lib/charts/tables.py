@@ -102,7 +102,9 @@ def board_table(board: Board) -> Table:
         Rows in board order. A bar runs down each group: rows on one bar are not shown to differ.
     """
     frame = board.to_frame()
+    apart = board.subset != "holdout"
     title = f"Board of {display.text(board.benchmark)} {display.text(board.benchmark_version)}"
+    title += f", subset {board.subset}" if apart else ""
     caption = (
         f"{display.count(len(board.rows), 'row')}, {display.count(board.n_tasks, 'task')} of subset "
         f"{board.subset}, three runs each. Rows are in order of pass^3, highest first; neighbours in exactly "
@@ -112,7 +114,13 @@ def board_table(board: Board) -> Table:
         "where all tasks have the same value."
     )
     return _subject_table(
-        "board", title, caption, leader_words(board), board.rows, frame[frame["rank"].notna()], board.groups
+        f"board-{board.subset}" if apart else "board",
+        title,
+        caption,
+        leader_words(board),
+        board.rows,
+        frame[frame["rank"].notna()],
+        board.groups,
     )
 
 

@@ -1,0 +1,349 @@
+"""Difficulty: strata by class with their intervals, what rises with difficulty, and how labels are spread.
+
+Classes are ordered by the structure of the tasks and never averaged. What a public report keeps back is kept
+back by the result; here it is said in words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import altair as alt
+import pandas as pd
+
+from medgauge_lib.charts import display, rows, theme
+from medgauge_lib.charts.figure import Figure, Provenance, figure
+from medgauge_lib.charts.panels import (
+    MARKS,
+    Cell,
+    Line,
+    Panel,
+    panels_html,
+    ranked_first,
+    short,
+    uncertainty,
+)
+from medgauge_lib.charts.tables import QUANTITY_NAMES, Table, plain_table
+from medgauge_lib.charts.words import Sentences
+from medgauge_lib.labels import CLASSES, DIFFICULTY
+from medgauge_lib.results import Absent, Estimate
+
+if TYPE_CHECKING:
+    from medgauge_lib.board import Board
+    from medgauge_lib.difficulty import Difficulty, Strata, Stratum
+
+RISES = "↑"
+"""Marks a class whose pass^3 is above that of the next easier class with a figure."""
+
+_READ = {
+    "pass_pow_3": (
+        "Lines are exact 95 % intervals. ↑ marks a class whose pass^3 is above that of the next easier one: "
+        "a fact about two figures, no test, and with few tasks often chance."
+    ),
+    "task_pass_rate": (
+        "Lines are BCa 95 % intervals over the tasks of the class (seed {seed}), where the labels of tasks "
+        "are given; a rate as published has none."
+    ),
+}
+
+
+def difficulty_sentences(found: Difficulty) -> Sentences:
+    """What a reader must know about the strata: where they come from, and what is withheld and why.
+
+    Parameters
+    ----------
+    found : Difficulty
+        From `medgauge_lib.difficulty.difficulty`.
+
+    Returns
+    -------
+    Sentences
+    """
+    if found.publish == "internal":
+        policy = "This report is internal: it shows every figure by class, and labels follow from it."
+    else:
+        policy = (
+            "This report is public. Of classes it shows what the records publish; a figure that would tell "
+            "more about the class of a single task is withheld, and its cell says so."
+        )
+    return Sentences((policy, *(display.text(note) for note in found.notes)))
+
+
+def strata_table(found: Difficulty, board: Board, quantity: Literal["pass_pow_3", "task_pass_rate"]) -> Table:
+    """One quantity by class, with its interval: rows in board order, a panel a class.
+
+    Parameters
+    ----------
+    found : Difficulty
+    board : Board
+        The board they belong to.
+    quantity : {"pass_pow_3", "task_pass_rate"}
+
+    Returns
+    -------
+    Table
+        Where a row has no figure in a class, its cell says why.
+
+    Raises
+    ------
+    ValueError
+        If it is another quantity.
+    """
+    if quantity not in _READ:
+        raise ValueError(f"quantity must be one of {', '.join(_READ)}, but got {quantity!r}")
+    vetoed = {row.id for row in (*board.rows, *board.unranked) if row.tallies.n_vetoed}
+    lines = [Line(row.id, row.label, row.id in vetoed) for row in found.rows]
+    panels = [_panel(found, quantity, place) for place in range(len(CLASSES))]
+    name = QUANTITY_NAMES[quantity]
+    title = f"{name} by class of difficulty"
+    caption = (
+        "Rows in board order; classes from the structure of the tasks, 1 the easiest, never averaged. "
+        f"{_READ[quantity].format(seed=board.seed)} {MARKS}{_remarks(found)}"
+    )
+    frame = found.to_frame()
+    own = [column for column in frame.columns if not column.startswith(_other(quantity))]
+    return Table(
+        id=f"strata-{quantity.replace('_', '-')}",
+        title=title,
+        caption=caption,
+        alt=_alternative(found, quantity),
+        html=panels_html(board, ranked_first(board, lines), panels, title=title, caption=caption),
+        table=frame[own],
+        provenance=_provenance(found),
+    )
+
+
+def _other(quantity: str) -> str:
+    return next(name for name in _READ if name != quantity)
+
+
+def _provenance(found: Difficulty) -> Provenance:
+    sources = {s.provenance for row in found.rows for s in row.strata if isinstance(s.pass_pow_3, Estimate)}
+    return "mixed" if len(sources) > 1 else sources.pop() if sources else "as published"
+
+
+def _remarks(found: Difficulty) -> str:
+    n = sum(bool(stratum.remark) for row in found.rows for stratum in row.strata)
+    if not n:
+        return ""
+    marked = display.count(n, "stratum", "strata")
+    return f" {marked} marked *: the record publishes other figures, which the data name."
+
+
+def _panel(found: Difficulty, quantity: str, place: int) -> Panel:
+    counts = sorted({s.n_tasks for row in found.rows if isinstance((s := row.strata[place]).n_tasks, int)})
+    tasks = (
+        display.count(counts[0], "task")
+        if len(counts) == 1
+        else f"{counts[0]} to {counts[-1]} tasks"
+        if counts
+        else ""
+    )
+    return Panel(
+        title=f"class {CLASSES[place]}",
+        notes=[note for note in (tasks, "higher is better") if note],
+        cells={row.id: _cell(row, row.strata[place], quantity) for row in found.rows},
+    )
+
+
+def _cell(row: Strata, stratum: Stratum, quantity: str) -> Cell:
+    value: Estimate | Absent = getattr(stratum, quantity)
+    if isinstance(value, Absent):
+        return Cell(short(str(value)), said=str(value), absent=True)
+    rises = quantity == "pass_pow_3" and any(rise.harder == stratum.difficulty for rise in row.rises)
+    detail, why = uncertainty(value.interval)
+    bounds = None if isinstance(value.interval, Absent) else value.interval
+    counted = "" if value.n_successes is None else f"{value.n_successes} of {value.n_tasks} tasks"
+    return Cell(
+        f"{f'{RISES} ' if rises else ''}{display.percent(value.value)}{'*' if stratum.remark else ''}",
+        detail,
+        "; ".join(filter(None, (counted, why, display.text(stratum.remark)))),
+        float(value),
+        low=bounds.low if bounds else None,
+        high=bounds.high if bounds else None,
+        published=stratum.provenance == "as published",
+    )
+
+
+def _alternative(found: Difficulty, quantity: str) -> str:
+    """How many rows have a figure in each class, and the range."""
+    said = []
+    for place, number in enumerate(CLASSES):
+        values = [getattr(row.strata[place], quantity) for row in found.rows]
+        known = [value.value for value in values if isinstance(value, Estimate)]
+        within = f", from {display.percent(min(known))} to {display.percent(max(known))}" if known else ""
+        said.append(f"class {number}: {display.count(len(known), 'row')}{within}")
+    return (
+        f"{QUANTITY_NAMES[quantity]} by class for {display.count(len(found.rows), 'row')}: {'; '.join(said)}."
+    )
+
+
+def rises_table(found: Difficulty) -> Table | Sentences:
+    """Rows and neighbouring classes where the harder class has the higher pass^3.
+
+    Parameters
+    ----------
+    found : Difficulty
+
+    Returns
+    -------
+    Table or Sentences
+        A sentence where pass^3 rises nowhere.
+    """
+    comparable = [row for row in found.rows if not isinstance(row.monotone, Absent)]
+    rising = [row for row in comparable if row.rises]
+    if not rising:
+        if not comparable:
+            return Sentences(("No row has figures of two classes, so nothing can rise.",))
+        rows_ = display.count(len(comparable), "row")
+        return Sentences((f"In none of {rows_} with figures of two classes or more does pass^3 rise.",))
+    frame = found.rises_frame()
+    frame["n_easier"], frame["n_harder"] = zip(
+        *(
+            tuple(row.strata[number - 1].n_tasks for number in (rise.easier, rise.harder))
+            for row in found.rows
+            for rise in row.rises
+        ),
+        strict=True,
+    )
+    shown = frame.assign(
+        subject=[display.text(label) for label in frame["label"]],
+        classes=[f"{a} to {b}" for a, b in zip(frame["easier"], frame["harder"], strict=True)],
+        tasks=[f"{a} and {b}" for a, b in zip(frame["n_easier"], frame["n_harder"], strict=True)],
+        rise=[display.points(rise.difference) for row in found.rows for rise in row.rises],
+    )
+    return plain_table(
+        frame,
+        {"subject": "Subject", "classes": "Classes", "rise": "Rise in pass^3", "tasks": "Tasks in the two"},
+        shown=shown,
+        id="difficulty-rises",
+        title="Where a harder class has the higher pass^3",
+        caption=(
+            f"{len(rising)} of {display.count(len(comparable), 'row')} with figures of two classes or more. "
+            "Results never change a task's class; a rise is a fact about two figures and no test. With few "
+            "tasks in a class it is often chance."
+        ),
+        alt=f"pass^3 rises with difficulty in {len(rising)} of {display.count(len(comparable), 'row')}.",
+        provenance=_provenance(found),
+    )
+
+
+def class_counts_table(found: Difficulty) -> Table | Sentences:
+    """Tasks of each class, as the rows state them.
+
+    Parameters
+    ----------
+    found : Difficulty
+
+    Returns
+    -------
+    Table or Sentences
+        A sentence where no row states any.
+    """
+    frame = found.counts_frame()
+    if frame.empty:
+        return Sentences(("No row says how many tasks are of which class.",))
+    told = [f"class {line.difficulty}: {line.n_tasks}" for line in frame.itertuples()]
+    sources = set(frame["provenance"])
+    return plain_table(
+        frame,
+        {
+            "difficulty": "Class",
+            "n_tasks": "Tasks",
+            "n_rows": "Rows that have so many",
+            "provenance": "Where from",
+        },
+        id="class-counts",
+        title="Tasks of each class",
+        caption=(
+            "Void task versions are out. A row listed apart may hold fewer tasks than the board; rows of the "
+            "board that state different counts of one class disagree."
+        ),
+        alt=f"Tasks by class: {'; '.join(told)}.",
+        provenance="mixed" if len(sources) > 1 else sources.pop(),
+    )
+
+
+def labels_figure(found: Difficulty) -> Figure | Sentences:
+    """How many tasks of the board carry which label, family by family.
+
+    Parameters
+    ----------
+    found : Difficulty
+
+    Returns
+    -------
+    Figure or Sentences
+        A sentence where no labels are given.
+    """
+    frame = found.distributions_frame()
+    if frame.empty:
+        return Sentences(("No labels of tasks are given, so none are counted.",))
+    reasons = sorted({one.reason for one in found.distributions if one.reason})
+    withheld = f" Withheld: {'; '.join(reasons)}." if reasons else ""
+    return figure(
+        _labels_chart(frame),
+        id="labels",
+        title="Labels of the tasks",
+        caption=(
+            "Bars count the board's tasks by label, each family of labels on its own; a task may lack one. "
+            f"Hollow bars are tasks that no label is shown for.{withheld}"
+        ),
+        table=frame,
+    )
+
+
+def _labels_chart(frame: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
+    lines = _label_lines(frame)
+    n_places, most = int(lines["place"].max()), int(lines["n_tasks"].max())
+    bars = lines[lines["kind"] != "family"]
+    y = rows.place(n_rows=n_places)
+    scale = alt.Scale(domain=[0, most], range=[230, 560])
+    kinds = {"label": theme.VALUE, "withheld": theme.PAGE, "without a label": theme.PAGE}
+    bar = (
+        alt.Chart(bars)
+        .mark_bar(size=rows.step(n_places) * 0.55, stroke=theme.VALUE, strokeWidth=1.2)
+        .encode(
+            x=alt.X("n_tasks:Q", scale=scale, axis=None),
+            x2=alt.X2Datum(0),
+            y=y,
+            fill=alt.Fill(
+                "kind:N", scale=alt.Scale(domain=list(kinds), range=list(kinds.values())), legend=None
+            ),
+        )
+    )
+    count = (
+        alt.Chart(bars)
+        .mark_text(align="left", dx=6, color=theme.INK, aria=False)
+        .encode(x=alt.X("n_tasks:Q", scale=scale), y=y, text="n_tasks:Q")
+    )
+    name = (
+        alt.Chart(bars)
+        .mark_text(align="right", color=theme.INK, aria=False)
+        .encode(x=alt.value(222), y=y, text="words:N")
+    )
+    head = (
+        alt.Chart(lines[lines["kind"] == "family"])
+        .mark_text(align="left", color=theme.INK, fontWeight="bold", aria=False)
+        .encode(x=alt.value(0), y=y, text="words:N")
+    )
+    said = [f"{words}, {n}" for words, n in zip(bars["said"], bars["n_tasks"], strict=True)]
+    return alt.layer(
+        *(bar, count, name, head),
+        width=600,
+        height=rows.height(n_places),
+        description=f"Tasks by label. {'; '.join(said)}.",
+    )
+
+
+def _label_lines(frame: pd.DataFrame) -> pd.DataFrame:
+    """Lines of the chart from the top: a family, then its labels."""
+    lines: list[tuple[int, str, str, str, int]] = []
+    for family, part in frame.groupby("family", sort=False):
+        lines.append((len(lines) + 1, "family", display.text(str(family), 60), "", 0))
+        for line in part.to_dict("records"):
+            label = line["kind"] if line["kind"] != "label" else str(line["value"])
+            words = f"class {label}" if family == DIFFICULTY and line["kind"] == "label" else label
+            said = f"{display.text(str(family))} {display.text(words)}"
+            lines.append((len(lines) + 1, line["kind"], display.text(words, 34), said, int(line["n_tasks"])))
+    return pd.DataFrame(lines, columns=["place", "kind", "words", "said", "n_tasks"])

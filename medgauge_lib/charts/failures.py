@@ -1,0 +1,399 @@
+"""Failures as tables with bars: reasons beside the failed runs, errors and vetoes by subset, constraints.
+
+A bar starts at 0 and is as long as its share of the figure's own whole, which the caption names. Counts that
+do not add up are shown with their difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from medgauge_lib.charts import display
+from medgauge_lib.charts.panels import Cell, Line, Panel, panels_html, ranked_first
+from medgauge_lib.charts.tables import Table, plain_table
+from medgauge_lib.charts.words import Sentences
+from medgauge_lib.estimators import VETO_CATEGORIES
+from medgauge_lib.failures import ATTRIBUTIONS, KINDS, REASONS
+from medgauge_lib.results import Absent
+
+if TYPE_CHECKING:
+    from medgauge_lib.board import Board
+    from medgauge_lib.failures import Failures, RowFailures, SubsetCounts
+
+
+def failure_sentences(found: Failures) -> Sentences:
+    """How many rows have failed runs, and in which the reasons do not add up to them.
+
+    Parameters
+    ----------
+    found : Failures
+        From `medgauge_lib.failures.failures`.
+
+    Returns
+    -------
+    Sentences
+    """
+    rows = display.count(len(found.rows), "record")
+    failing = sum(bool(row.n_failed) for row in found.rows)
+    off = [row for row in found.rows if row.difference]
+    first = f"{failing} of {rows} {'has' if failing == 1 else 'have'} failed runs."
+    if not off:
+        return Sentences((f"{first} In each, the recorded reasons add up to the failed runs.",))
+    listed = [f"{display.text(row.label)} ({_difference(row)})" for row in off]
+    return Sentences(
+        (f"{first} Recorded reasons do not add up to the failed runs in {display.listed(listed)}.",)
+    )
+
+
+def reasons_table(found: Failures, board: Board) -> Table:
+    """Failed runs by recorded reason, beside the failed runs counted from the runs.
+
+    Parameters
+    ----------
+    found : Failures
+    board : Board
+        Its order and ranks.
+
+    Returns
+    -------
+    Table
+        Over all live runs of a record, whatever the subset.
+    """
+    counted = Panel(
+        "failed runs, counted",
+        ["of all runs"],
+        {row.id: _share_cell(row.n_failed, row.n_runs, published=False) for row in found.rows},
+        "bar",
+    )
+    reasons = [
+        Panel(
+            reason.replace("_", " "),
+            [],
+            {row.id: _reason_cell(row, place) for row in found.rows},
+            "bar",
+            full=1,
+        )
+        for place, reason in enumerate(REASONS)
+    ]
+    added = Panel(
+        "reasons less failed runs",
+        ["0 is in order"],
+        {row.id: _difference_cell(row) for row in found.rows},
+        "words",
+    )
+    title = "Failed runs by recorded reason"
+    caption = (
+        "Rows in board order, over all runs of a record. Reasons are as the verifier recorded them; failed "
+        "runs are counted from the runs. Bars and shares of a reason are of the failed runs counted, so they "
+        "do not add up to 100 % where reasons and failed runs differ: then the last column says by how much."
+    )
+    frame = found.reasons_frame().merge(
+        found.to_frame()[["id", "n_failed", "n_attributed", "difference"]], on="id"
+    )
+    return Table(
+        id="failure-reasons",
+        title=title,
+        caption=caption,
+        alt=_reasons_alternative(found),
+        html=panels_html(
+            board,
+            ranked_first(board, [Line(row.id, row.label, row.any_veto) for row in found.rows]),
+            [counted, *reasons, added],
+            title=title,
+            caption=caption,
+        ),
+        table=frame,
+        provenance="mixed",
+    )
+
+
+def _reason_cell(row: RowFailures, place: int) -> Cell:
+    reason = row.reasons[place]
+    if isinstance(reason.share, Absent):
+        return Cell("–", said=str(reason.share), absent=True)
+    return Cell(
+        f"{reason.n_runs:,}",
+        display.percent(reason.share) if reason.n_runs else "",
+        value=float(reason.share),
+        published=True,
+    )
+
+
+def _share_cell(n: int, total: int, *, published: bool) -> Cell:
+    share = Fraction(n, total) if total else Fraction(0)
+    return Cell(f"{n:,}", f"of {total:,}", display.percent(share), float(share), published=published)
+
+
+def _difference_cell(row: RowFailures) -> Cell:
+    return Cell(f"▲ {_difference(row)}" if row.difference else "0")
+
+
+def _difference(row: RowFailures) -> str:
+    """What does not add up, in words."""
+    n = row.difference
+    return f"{-n:,} not attributed" if n < 0 else f"{n:,} attributed twice, or not failed"
+
+
+def _reasons_alternative(found: Failures) -> str:
+    said = []
+    for row in found.rows:
+        most = max(row.reasons, key=lambda reason: reason.n_runs)
+        if most.n_runs:
+            name = most.name.replace("_", " ")
+            said.append(
+                f"{display.text(row.label)}: {row.n_failed:,} failed, most often {name} ({most.n_runs:,})"
+            )
+    shown = "; ".join(said) if said else "no run failed"
+    return f"Failed runs by recorded reason for {display.count(len(found.rows), 'record')}. {shown}."
+
+
+def errors_table(found: Failures, board: Board) -> Table | Sentences:
+    """Runs of the board's subset that ended in an error, by attribution and kind.
+
+    Parameters
+    ----------
+    found : Failures
+    board : Board
+        Its subset, order and ranks.
+
+    Returns
+    -------
+    Table or Sentences
+        A sentence where no run ended in an error.
+    """
+    rows = _of_subset(found, board.subset)
+    pairs = [
+        (source, kind)
+        for source in ATTRIBUTIONS
+        for kind in KINDS
+        if any((source, kind) in counts.errors for counts in rows.values())
+    ]
+    if not pairs:
+        return Sentences((f"No run of subset {board.subset} ended in an error.",))
+    most = max(n for counts in rows.values() for n in counts.errors.values())
+    rate = Panel(
+        "subject-side error rate",
+        ["lower is better"],
+        {
+            row: Cell(
+                display.percent(counts.error_rate_subject),
+                f"{counts.n_subject_errors:,} of {counts.n_runs:,} runs",
+                value=float(counts.error_rate_subject),
+            )
+            for row, counts in rows.items()
+        },
+        "bar",
+    )
+    kinds = [
+        Panel(
+            f"{source}: {kind.replace('_', ' ')}",
+            [],
+            {row: _count_cell(counts.errors.get((source, kind), 0)) for row, counts in rows.items()},
+            "bar",
+            full=most,
+        )
+        for source, kind in pairs
+    ]
+    frame = found.errors_frame()
+    said = [
+        f"{display.text(found.row(row).label)} {display.percent(counts.error_rate_subject)}"
+        for row, counts in rows.items()
+        if counts.n_subject_errors
+    ]
+    return _subset_table(
+        found,
+        board,
+        [rate, *kinds],
+        id="run-errors",
+        title=f"Runs that ended in an error, subset {board.subset}",
+        caption=(
+            "Rows in board order. A run with an error is a failed run, never run again and never removed. "
+            "Columns are who or what the error is attributed to, and its kind; those that occur. Bars of the "
+            "rate are of the highest rate, the others of the highest count, so that they compare. An error "
+            "of the initiative makes its task version void for every row; only a community record can still "
+            "hold one, and it is no part of the rate."
+        ),
+        alt=f"Subject-side error rate by row: {'; '.join(said) or '0 in every row'}.",
+        frame=frame[frame["subset"] == board.subset].reset_index(drop=True),
+    )
+
+
+def vetoes_table(found: Failures, board: Board) -> Table:
+    """Runs of the board's subset that hit a hard gate, by category.
+
+    Parameters
+    ----------
+    found : Failures
+    board : Board
+        Its subset, order and ranks.
+
+    Returns
+    -------
+    Table
+    """
+    rows = _of_subset(found, board.subset)
+    most = max((n for counts in rows.values() for n in counts.vetoes.values()), default=1)
+    any_gate = Panel(
+        "vetoed runs",
+        ["lower is better"],
+        {row: _share_cell(counts.n_vetoed, counts.n_runs, published=False) for row, counts in rows.items()},
+        "bar",
+    )
+    gates = [
+        Panel(
+            category.replace("_", " "),
+            [],
+            {row: _count_cell(counts.vetoes.get(category, 0)) for row, counts in rows.items()},
+            "bar",
+            full=most,
+        )
+        for category in VETO_CATEGORIES
+    ]
+    frame = found.vetoes_frame()
+    said = [f"{display.text(found.row(row).label)} {c.n_vetoed:,}" for row, c in rows.items() if c.n_vetoed]
+    return _subset_table(
+        found,
+        board,
+        [any_gate, *gates],
+        id="vetoes",
+        title=f"Runs that hit a hard gate, subset {board.subset}",
+        caption=(
+            "Rows in board order. A run that hits a gate fails whatever else it did. A run may hit several "
+            "gates, so categories need not add up to the vetoed runs. A row with a vetoed run is marked on "
+            "every page. Few vetoes do not show that a gate holds."
+        ),
+        alt=f"Vetoed runs by row: {'; '.join(said) or 'none'}.",
+        frame=frame[frame["subset"] == board.subset].reset_index(drop=True),
+    )
+
+
+def _of_subset(found: Failures, subset: str) -> dict[str, SubsetCounts]:
+    """Counts of the rows that have live runs of a subset, in their order."""
+    return {row.id: counts for row in found.rows if not isinstance(counts := row.subset(subset), Absent)}
+
+
+def _count_cell(n: int) -> Cell:
+    return Cell(f"{n:,}", value=float(n))
+
+
+def _subset_table(
+    found: Failures,
+    board: Board,
+    panels: Sequence[Panel],
+    *,
+    id: str,  # noqa: A002
+    title: str,
+    caption: str,
+    alt: str,
+    frame: pd.DataFrame,
+) -> Table:
+    rows: Collection[str] = panels[0].cells
+    lines = [
+        Line(row.id, row.label, bool(_of_subset(found, board.subset)[row.id].n_vetoed))
+        for row in found.rows
+        if row.id in rows
+    ]
+    html = panels_html(board, ranked_first(board, lines), panels, title=title, caption=caption)
+    return Table(id, title, caption, alt, html, frame)
+
+
+def subsets_table(found: Failures) -> Table:
+    """Runs, failed runs, subject-side errors and vetoed runs of every record, each subset on its own.
+
+    Parameters
+    ----------
+    found : Failures
+
+    Returns
+    -------
+    Table
+    """
+    frame = found.subsets_frame()
+    lines = [(row, counts) for row in found.rows for counts in row.subsets]
+    shown = frame.assign(
+        subject=[f"{display.text(row.label)}{'' if row.ranked else ' (not ranked)'}" for row, _ in lines],
+        error_rate=[display.percent(counts.error_rate_subject) for _, counts in lines],
+        veto=["veto" if counts.n_vetoed else "" for _, counts in lines],
+        remark=[display.text("; ".join(counts.remarks)) for _, counts in lines],
+    )
+    headers = {
+        "subject": "Subject",
+        "subset": "Subset",
+        "n_runs": "Runs",
+        "n_failed": "Failed",
+        "n_subject_errors": "Subject-side errors",
+        "error_rate": "Error rate",
+        "n_vetoed": "Vetoed runs",
+        "veto": "Mark",
+        "remark": "Published otherwise",
+    }
+    if not frame["remark"].any():
+        del headers["remark"]
+    return plain_table(
+        frame,
+        headers,
+        shown=shown,
+        id="runs-by-subset",
+        title="Runs of each subset",
+        caption="Rows in board order, records listed apart below. Subsets are never pooled.",
+        alt=f"Runs, failed runs, errors and vetoes by subset of {display.count(len(found.rows), 'record')}.",
+    )
+
+
+def constraints_table(found: Failures) -> Table | Sentences:
+    """Hits of every constraint, as the records publish them.
+
+    Parameters
+    ----------
+    found : Failures
+
+    Returns
+    -------
+    Table or Sentences
+        One line a row with a hit, one column a constraint; a sentence where none was hit.
+    """
+    frame = found.constraints_frame()
+    hit = frame[frame["hits"] > 0]
+    if hit.empty:
+        return Sentences(("No record publishes a hit of a constraint.",))
+    columns = sorted(set(zip(hit["source"], hit["constraint"], strict=True)))
+    hits: Mapping[tuple[str, str, str], int] = {
+        (line["id"], line["source"], line["constraint"]): int(line["hits"]) for line in hit.to_dict("records")
+    }
+    rows = [row for row in found.rows if any((row.id, *column) in hits for column in columns)]
+    shown = pd.DataFrame(
+        {
+            "subject": [f"{display.text(row.label)}{'' if row.ranked else ' (not ranked)'}" for row in rows],
+            **{
+                f"hits {k}": [hits.get((row.id, *column), 0) for row in rows]
+                for k, column in enumerate(columns)
+            },
+        }
+    )
+    headers = {
+        f"hits {k}": f"{source}: {display.text(constraint, 60)}"
+        for k, (source, constraint) in enumerate(columns)
+    }
+    most = max(hit.to_dict("records"), key=lambda line: int(line["hits"]))
+    return plain_table(
+        frame,
+        {"subject": "Subject"} | headers,
+        shown=shown,
+        id="constraint-hits",
+        title="Hits of each constraint",
+        caption=(
+            "As published, over all runs of a record: how often each constraint was hit, by a gate or by one "
+            "that comes from a grading reference. Records without a hit are left out of the table. A run may "
+            "hit several constraints, so hits do not add up to vetoed runs."
+        ),
+        alt=(
+            f"{display.count(len(columns), 'constraint')} hit in {display.count(len(rows), 'record')}; most "
+            f"often {display.text(str(most['constraint']))} in {display.text(str(most['label']))} "
+            f"({most['hits']:,})."
+        ),
+        provenance="as published",
+    )
