@@ -52,7 +52,8 @@ def test_the_reversal_is_seen_in_the_effects(scored):
     """The effects of the reversal stand side by side for a report: +46 crude, −10 in every other way."""
     effects = scored.effects_frame().set_index(["task_id", "axis"])
     found = effects.loc[("synthetic-clinic-reversal", "entity_id")].tolist()
-    assert found == ["finding-1", 46, 46, -10, -10, -10, -10]
+    assert found == ["finding-1", 46, 46, -10, -10, -10, -10, True]
+    assert effects["reversal"].sum() == 1
 
 
 def test_scores_by_hand(scored):

@@ -140,6 +140,31 @@ def interval(bounds: Interval | Absent, *, difference: bool = False, unit: bool 
     return f"{text}{NBSP}pp" if difference else f"{text}{NBSP}%"
 
 
+def score(quality: Number) -> str:
+    r"""A quality of 0 to 100 points with one decimal.
+
+    Examples
+    --------
+    >>> score(Fraction(167, 4)), score(100), score(Fraction(1, 99))
+    ('41.8', '100.0', '<\xa00.1')
+    """
+    return percent(exact(quality) / 100, unit=False)
+
+
+def score_interval(bounds: Interval | Absent) -> str:
+    r"""An interval of a quality in points, rounded outward.
+
+    Examples
+    --------
+    >>> score_interval(Interval(31.96, 75.59, 0.95, "bca-1"))
+    '31.9\xa0to\xa075.6'
+    """
+    if isinstance(bounds, Absent):
+        return absent(bounds)
+    low, high = math.floor(exact(bounds.low) * 10), math.ceil(exact(bounds.high) * 10)
+    return f"{_fixed(low, 1)}{NBSP}to{NBSP}{_fixed(high, 1)}"
+
+
 def estimate(figure: Estimate) -> str:
     """A share with its interval.
 

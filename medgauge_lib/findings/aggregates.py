@@ -183,7 +183,7 @@ def _mean(values: Sequence[Fraction], seed: int) -> Estimate | Absent:
     return Estimate(sum(values, Fraction()) / len(values), len(values), interval)
 
 
-def number(value: Fraction | Absent) -> float | None:
+def number(value: Fraction | Absent | None) -> float | None:
     """Return an exact figure as the nearest double, None where there is none.
 
     Examples

@@ -153,16 +153,17 @@ class QualityReport:
 
         ``task_id, finding_id, axis``, then ``crude`` (all known documents), ``covered`` (those in eligible
         strata), ``standardized, lowest, highest`` (over these strata) and ``without_largest``; None where an
-        effect does not exist. A crude and a standardized effect of opposite signs are a reversal.
+        effect does not exist. ``reversal`` says whether crude and standardized effect have opposite signs.
         """
         rows = [
-            (task.task_id, finding_id, axis, *_effects(statistics, axis))
+            (task.task_id, finding_id, axis, *map(number, effects), _opposite(effects[0], effects[2]))
             for task in self.tasks
             for finding_id, statistics in task.statistics.items()
             for axis in _axes(statistics)
+            for effects in [_effects(statistics, axis)]
         ]
-        effects = ["crude", "covered", "standardized", "lowest", "highest", "without_largest"]
-        return pd.DataFrame(rows, columns=["task_id", "finding_id", "axis", *effects], dtype=object)
+        names = ["crude", "covered", "standardized", "lowest", "highest", "without_largest", "reversal"]
+        return pd.DataFrame(rows, columns=["task_id", "finding_id", "axis", *names], dtype=object)
 
     def judge_frame(self) -> pd.DataFrame:
         """Return the judge's configuration: ``setting, value``, ascending; empty without reviews."""
@@ -224,11 +225,15 @@ def _axes(statistics: Mapping[str, Statistic]) -> list[str]:
     return [match[1] for match in found if match and not match[1].endswith("_eligible")]
 
 
-def _effects(statistics: Mapping[str, Statistic], axis: str) -> list[float | None]:
+def _effects(statistics: Mapping[str, Statistic], axis: str) -> list[Fraction | None]:
     crude = "delta_known_pp" if "delta_known_pp" in statistics else "conditional_difference_pp"
     names = ("covered_crude", "standardized", "min_stratum", "max_stratum", "drop_largest")
     effects = [statistics[crude], *(statistics[f"robustness_{axis}_{name}_delta_pp"] for name in names)]
-    return [None if effect is None else float(effect) for effect in effects]
+    return [None if effect is None else Fraction(effect) for effect in effects]
+
+
+def _opposite(one: Fraction | None, other: Fraction | None) -> bool:
+    return one is not None and other is not None and one * other < 0
 
 
 def _task_document(task: TaskQuality) -> dict[str, Any]:
