@@ -19,7 +19,7 @@ from typing import Any
 from make_records import record
 
 from medgauge_lib import demo
-from medgauge_lib.audit import seed_of, against
+from medgauge_lib.audit import against, seed_of
 from medgauge_lib.audit.published import BLOCKS, STATED, closed, numbers
 from medgauge_lib.audit.recomputed import recomputed
 from medgauge_lib.pairs import mcnemar_p

@@ -452,6 +452,15 @@ def test_pairs_p_failures_and_hits_are_held_together(tmp_path: Path) -> None:
     assert told(none) == [("error", "published.veto_hits", "/scores/veto_hits")]
 
 
+def test_counts_beyond_reason_are_not_computed(tmp_path: Path) -> None:
+    """A b of 2^62 does not keep anybody waiting: its p is listed as undecided."""
+    m10 = {"mcnemar": {"b": 2**62, "c": 2**62, "p_value": 1.0}}
+    records = read_records(write(tmp_path, record(ONE, scores={"dimensions": {"m10_robustness": m10}})))
+    (one,) = (figure for figure in audit(records).figures if figure.outcome == "undecided")
+    assert one.pointer == "/scores/dimensions/m10_robustness/mcnemar/p_value"
+    assert "up to 4000" in one.reason
+
+
 @pytest.mark.parametrize(
     ("dates", "expected"),
     [

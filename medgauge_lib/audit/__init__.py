@@ -234,7 +234,7 @@ def against(records: RecordSet, trees: Mapping[str, Tree]) -> Audit:
 
 
 def seed_of(records: RecordSet, record: str, subset: str, quantity: Quantity) -> int | None:
-    """Seed of a published BCa interval whose rule is implemented here, None where there is no such interval."""
+    """Seed of a published BCa interval by the rule implemented here, None where there is none."""
     block = records.published[record]["scores"]["by_subset"].get(subset, {}).get(f"{quantity}_ci")
     return int(block["seed"]) if block and block.get("quantile_rule") == QUANTILE_RULE else None
 

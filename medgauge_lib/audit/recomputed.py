@@ -51,6 +51,9 @@ MAX_LETTERS = 26
 DECIMALS = 12
 """Decimals of a bound that passes through a beta quantile or a power; libraries differ beyond them."""
 
+MAX_DISCORDANT = 4_000
+"""Discordant pairs up to which M10's exact p is computed; a record may publish any number of them."""
+
 NO_TASK = Absent("no task of this subset is left")
 
 
@@ -343,7 +346,9 @@ def _robustness(published: Published) -> Tree:
     counts = published["scores"].get("dimensions", {}).get("m10_robustness", {}).get("mcnemar")
     if counts is None:
         return {}
-    return {"mcnemar": {"p_value": mcnemar_p(int(counts["b"]), int(counts["c"]))}}
+    b, c = int(counts["b"]), int(counts["c"])
+    too_many = Undecided(f"b + c is {b + c}, and an exact p is computed up to {MAX_DISCORDANT}")
+    return {"mcnemar": {"p_value": mcnemar_p(b, c) if b + c <= MAX_DISCORDANT else too_many}}
 
 
 def _cost(runs: pd.DataFrame, *, applicable: bool) -> Tree:
