@@ -43,7 +43,7 @@ class PageContext:
     home : str
         Address of the list of all reports; "" where there is none.
     command : str
-        What makes this page anew; "" where it is not known.
+        What reproduces a figure of this page, but for the figure's id; "" where it is not known.
     facts : tuple of (str, str)
         What the footer says: name and value.
     links : tuple of (str, str)
@@ -61,6 +61,18 @@ class PageContext:
     facts: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def neighbours(self) -> tuple[tuple[str, str] | None, tuple[str, str] | None]:
+        """Label and address of the page before this one and of the one after it, None where there is none."""
+        addresses = [href for _, href in self.pages]
+        if self.current not in addresses:
+            return None, None
+        place = addresses.index(self.current)
+        return (
+            self.pages[place - 1] if place else None,
+            self.pages[place + 1] if place + 1 < len(self.pages) else None,
+        )
+
 
 @dataclass(frozen=True)
 class Block:
@@ -75,10 +87,32 @@ class Block:
 
 
 @dataclass
-class _Page:
-    """The pieces of a page while it is read from a notebook."""
+class Content:
+    """The pieces of one page, read from a notebook.
 
+    Attributes
+    ----------
+    name : str
+        Name of the notebook.
+    title : str
+        Title of the page.
+    titled : bool
+        Whether the first heading of the notebook is that title.
+    headings : Headings
+        Its headings so far, and the sections they begin.
+    within : str
+        `name` where the page is one of several in a document, "" where it stands alone.
+    blocks : list of Block
+        What it shows, in order.
+    figures : dict of PageFigure
+        Its figures by id.
+    """
+
+    name: str
+    title: str
+    titled: bool
     headings: Headings
+    within: str = ""
     blocks: list[Block] = field(default_factory=list)
     figures: dict[str, PageFigure] = field(default_factory=dict)
 
@@ -126,14 +160,41 @@ class PageExporter(Exporter):
         notebook, resources = super().from_notebook_node(nb, resources, **kw)
         name = str(resources.get("metadata", {}).get("name") or "notebook")
         context = resources.get("medgauge") or PageContext(title=page_label(name))
-        heading = first_heading(notebook)
-        titled = heading is not None and heading[0] == 1
-        page = _Page(Headings(first_is_title=titled))
-        for cell in notebook.cells:
-            _read_cell(page, cell, hide_defaults=_is_parameterized(notebook))
-        html, files = _rendered(page, context, heading[1] if heading and titled else page_label(name), titled)
+        html, files = _rendered(read_page(notebook, name), context)
         resources["outputs"] = {**resources.get("outputs", {}), **files}
         return html, resources
+
+
+def read_page(notebook: nbformat.NotebookNode, name: str, *, alone: bool = True) -> Content:
+    """Read what a page shows from its notebook.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Of format 4, executed.
+    name : str
+        Its name.
+    alone : bool
+        False where the page is one of several in a document.
+
+    Returns
+    -------
+    Content
+        Its pieces in order.
+
+    Raises
+    ------
+    InputError
+        For two figures of one id, or a figure that cannot be drawn.
+    """
+    heading = first_heading(notebook)
+    titled = heading is not None and heading[0] == 1
+    title = heading[1] if heading and titled else page_label(name)
+    within = "" if alone else name
+    page = Content(name, title, titled, Headings(first_is_title=titled, within=within), within)
+    for cell in notebook.cells:
+        _read_cell(page, cell, hide_defaults=_is_parameterized(notebook))
+    return page
 
 
 def page_label(name: str) -> str:
@@ -163,7 +224,7 @@ def _is_parameterized(notebook: nbformat.NotebookNode) -> bool:
     return any("injected-parameters" in cell.metadata.get("tags", []) for cell in notebook.cells)
 
 
-def _read_cell(page: _Page, cell: nbformat.NotebookNode, *, hide_defaults: bool) -> None:
+def _read_cell(page: Content, cell: nbformat.NotebookNode, *, hide_defaults: bool) -> None:
     """Append the pieces of one cell to the page."""
     tags = cell.metadata.get("tags", [])
     if not cell.source.strip() and not cell.get("outputs"):
@@ -180,7 +241,7 @@ def _read_cell(page: _Page, cell: nbformat.NotebookNode, *, hide_defaults: bool)
         _append_code(page, label, _printable(cell.source))
 
 
-def _append_code(page: _Page, label: str, text: str) -> None:
+def _append_code(page: Content, label: str, text: str) -> None:
     """Append the code of a cell; cells with nothing between them share one block."""
     earlier: tuple[str, ...] = ()
     if page.blocks and page.blocks[-1].kind == "code":
@@ -189,7 +250,7 @@ def _append_code(page: _Page, label: str, text: str) -> None:
     page.blocks.append(Block("code", texts=(*earlier, text), label=label))
 
 
-def _read_output(page: _Page, output: nbformat.NotebookNode) -> Iterator[Block]:
+def _read_output(page: Content, output: nbformat.NotebookNode) -> Iterator[Block]:
     """Turn one output into pieces of the page, the richest form of it first."""
     if output.output_type == "stream":
         yield Block("printed", text=_printable(output.text))
@@ -200,10 +261,11 @@ def _read_output(page: _Page, output: nbformat.NotebookNode) -> Iterator[Block]:
     data = output.data
     if is_figure(data):
         number = len(page.figures) + 1
-        figure = page_figure(data, number=number, level=page.headings.below())
+        figure = page_figure(data, number=number, level=page.headings.below(), within=page.within)
         if figure.id in page.figures:
             raise InputError(f"two figures are called {figure.id}", "give each figure its own id")
         page.figures[figure.id] = figure
+        page.headings.note(figure.level, figure.title, figure.anchor)
         yield Block("figure", figure=figure)
     elif "text/html" in data:
         yield Block("markup", markup=sanitized(data["text/html"]), label="scroll")
@@ -289,7 +351,7 @@ def style_sheet(figures: tuple[PageFigure, ...] = ()) -> str:
         f"{theme.stylesheet('.themed svg')} }}" if any(figure.themed for figure in figures) else "}",
         assets.template_text("page.css"),
         *dict.fromkeys(figure.style for figure in figures if figure.style),
-        *(f"#{figure.id} {{ --natural: {figure.width}px; }}" for figure in figures if figure.width),
+        *(f"#{figure.anchor} {{ --natural: {figure.width}px; }}" for figure in figures if figure.width),
     ]
     return "\n".join(rules) + "\n"
 
@@ -299,7 +361,7 @@ def _declarations(values: dict[str, str]) -> str:
     return " ".join(f"{name}: {value};" for name, value in values.items())
 
 
-def _rendered(page: _Page, context: PageContext, title: str, titled: bool) -> tuple[str, dict[str, bytes]]:
+def _rendered(page: Content, context: PageContext) -> tuple[str, dict[str, bytes]]:
     """Render the page, and collect the files it needs or links to."""
     figures = tuple(page.figures.values())
     files = {path: content for figure in figures for path, content in figure.files.items()}
@@ -307,17 +369,54 @@ def _rendered(page: _Page, context: PageContext, title: str, titled: bool) -> tu
     if any(figure.spec for figure in figures):
         bundle, content = assets.vega_bundle()
         files[bundle] = content
-    css, script = style_sheet(figures), assets.template_text("page.js")
     html = render(
         "page.html.j2",
-        blocks=page.blocks,
+        page=page,
         context=context,
-        title=title,
-        titled=titled,
         bundle=bundle,
-        css=Markup(css),
-        script=Markup(script),
-        css_hash=Markup(csp_hash(css)),
-        script_hash=Markup(csp_hash(script)),
+        **sealed(style_sheet(figures), page_script(), elsewhere=True),
     )
     return html, files
+
+
+def page_script() -> str:
+    """Give the one script of every page: drawing, tables, and the subject that is highlighted.
+
+    Returns
+    -------
+    str
+        JavaScript, to stand in a script element.
+    """
+    return "".join(assets.template_text(name) for name in ("charts.js", "tables.js", "subjects.js"))
+
+
+def sealed(css: str, *scripts: str, elsewhere: bool = False) -> dict[str, Any]:
+    """Give style sheet, scripts, and the content security policy under which nothing else acts.
+
+    Parameters
+    ----------
+    css : str
+        The style sheet of a document.
+    *scripts : str
+        Its inline scripts.
+    elsewhere : bool
+        Whether a script of its own folder may run besides.
+
+    Returns
+    -------
+    dict
+        ``css``, ``scripts`` and ``policy``, for a template.
+    """
+    sources = [csp_hash(script) for script in scripts] + ["'self' file:"] * elsewhere
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            *([f"script-src {' '.join(sources)}"] if sources else []),
+            f"style-src {csp_hash(css)}",
+            "style-src-attr 'unsafe-inline'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    return {"css": Markup(css), "scripts": [Markup(script) for script in scripts], "policy": Markup(policy)}

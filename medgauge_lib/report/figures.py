@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +27,11 @@ SVG_ON_PAGE = 100_000
 
 _ID = re.compile(r"[a-z][a-z0-9_-]*")
 _STYLE = re.compile(r"\s*<style>(.*?)</style>", re.DOTALL)
+_KINDS = {
+    "csv": ("CSV", "text/csv"),
+    "vl.json": ("Vega-Lite", "application/json"),
+    "svg": ("SVG", "image/svg+xml"),
+}
 _PROVENANCE = {
     "recomputed": "Recomputed from the runs",
     "as published": "As published in the records",
@@ -60,8 +65,12 @@ class PageFigure:
         Whether its chart keeps to the colours of `charts.theme`, which have twins on a dark page.
     style : str
         Style sheet that came with its table.
+    anchor : str
+        Id of its element.
     files : mapping
         What it leaves beside the page: path and content.
+    downloads : tuple of (str, str, str)
+        Label, address and file name of each of them, in the order of a reader's interest.
     """
 
     id: str
@@ -80,7 +89,9 @@ class PageFigure:
     height: int = 0
     themed: bool = False
     style: str = ""
+    anchor: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
+    downloads: tuple[tuple[str, str, str], ...] = ()
 
 
 def is_figure(data: Mapping[str, Any]) -> bool:
@@ -88,7 +99,7 @@ def is_figure(data: Mapping[str, Any]) -> bool:
     return FIGURE in data or _spec(data) is not None
 
 
-def page_figure(data: Mapping[str, Any], *, number: int, level: int) -> PageFigure:
+def page_figure(data: Mapping[str, Any], *, number: int, level: int, within: str = "") -> PageFigure:
     """Make a figure from the data of one output.
 
     Parameters
@@ -99,6 +110,9 @@ def page_figure(data: Mapping[str, Any], *, number: int, level: int) -> PageFigu
         Its number on the page, from 1; names a chart that does not name itself.
     level : int
         Level of its heading.
+    within : str
+        Name of the page where it is one of several in a document: the figure's anchor then begins with it,
+        and its files are within their links.
 
     Returns
     -------
@@ -129,12 +143,23 @@ def page_figure(data: Mapping[str, Any], *, number: int, level: int) -> PageFigu
         columns=columns,
         rows=tuple(tuple(_cell(value) for value in row) for row in rows[:ROWS_ON_PAGE]),
         n_rows=len(rows),
+        anchor=f"{within}-{about['id']}" if within else about["id"],
         files={f"figures/{about['id']}.csv": _csv(columns, rows)} if columns else {},
     )
     if spec is None:
         style, html = _style_apart(str(data.get("text/html", "")))
-        return replace(figure, html=sanitized(html), style=style)
-    return _chart(figure, spec, data)
+        figure = replace(figure, html=sanitized(html), style=style)
+    else:
+        figure = _chart(figure, spec, data)
+    return replace(figure, downloads=tuple(_downloads(figure, inline=bool(within))))
+
+
+def _downloads(figure: PageFigure, *, inline: bool) -> Iterator[tuple[str, str, str]]:
+    """Give label, address and file name of each file of a figure."""
+    for path, content in figure.files.items():
+        name = path.rpartition("/")[2]
+        label, kind = _KINDS[name.partition(".")[2]]
+        yield label, data_uri(content, kind) if inline else path, name
 
 
 def _chart(figure: PageFigure, spec: dict[str, Any], data: Mapping[str, Any]) -> PageFigure:

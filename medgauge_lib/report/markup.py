@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import nbformat
@@ -21,7 +22,7 @@ from markupsafe import Markup
 from medgauge_lib.report.assets import template_text
 
 if TYPE_CHECKING:
-    from bleach.sanitizer import Cleaner  # type: ignore[import-untyped]
+    from bleach.sanitizer import Cleaner
 
 _IMAGE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
 _UNSEEN = re.compile(r"<(style|script)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
@@ -46,11 +47,11 @@ def _allow_list() -> dict[str, frozenset[str]]:
 @functools.cache
 def _cleaner() -> Cleaner:
     """Make the sanitizer once."""
-    from bleach.css_sanitizer import CSSSanitizer  # type: ignore[import-untyped]
-    from bleach.html5lib_shim import Filter  # type: ignore[import-untyped]
+    from bleach.css_sanitizer import CSSSanitizer
+    from bleach.html5lib_shim import Filter
     from bleach.sanitizer import Cleaner
 
-    class NoEmptyImages(Filter):  # type: ignore[misc]
+    class NoEmptyImages(Filter):
         """Shows the words of an image whose source was not allowed, and gives every other one some words."""
 
         def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -99,20 +100,39 @@ class Headings:
     ----------
     first_is_title : bool
         Whether the first heading of the notebook is the title of the page; it then stays an h1.
+    within : str
+        Name of the page where it is one of several in a document: its title is then an h2, and its anchors
+        begin with the name.
+
+    Attributes
+    ----------
+    level : int
+        Level of the latest heading.
+    top : int
+        Level of the title of the page.
+    sections : list of (str, str)
+        Words and anchor of each heading one below the title, in order.
     """
 
-    def __init__(self, *, first_is_title: bool) -> None:
+    def __init__(self, *, first_is_title: bool, within: str = "") -> None:
         self._title_to_come = first_is_title
         self._ids: dict[str, int] = {}
-        self.level = 1
+        self._prefix = f"{within}-" if within else ""
+        self.top = self.level = 2 if within else 1
+        self.sections: list[tuple[str, str]] = []
 
     def next(self, level: int) -> int:
         """Give the level the next heading gets on the page, from the level it was written with."""
         if self._title_to_come:
             self._title_to_come = False
-            return 1
-        self.level = min(max(level, 2), self.level + 1)
+            return self.top
+        self.level = min(max(level, 2) + self.top - 1, self.level + 1, 6)
         return self.level
+
+    def note(self, level: int, words: str, anchor: str) -> None:
+        """Keep a heading in the list of sections where it is one."""
+        if level == self.top + 1:
+            self.sections.append((words, anchor))
 
     def below(self) -> int:
         """Give the level of a heading one below the latest."""
@@ -125,7 +145,8 @@ class Headings:
             or "section"
         )
         self._ids[slug] = self._ids.get(slug, 0) + 1
-        return f"section-{slug}" + (f"-{self._ids[slug]}" if self._ids[slug] > 1 else "")
+        number = f"-{self._ids[slug]}" if self._ids[slug] > 1 else ""
+        return f"{self._prefix}section-{slug}{number}"
 
 
 def markdown(text: str, headings: Headings, *, escape: bool, attachments: Any = None) -> Markup:
@@ -162,6 +183,7 @@ def markdown(text: str, headings: Headings, *, escape: bool, attachments: Any = 
         def heading(self, text: str, level: int, **attrs: Any) -> str:
             placed = headings.next(level)
             pieces.append((placed, headings.anchor(text)))
+            headings.note(placed, _words(text), pieces[-1][1])
             return f"<h{placed}>{text}</h{placed}>\n"
 
     renderer = Renderer(escape=escape, allow_harmful_protocols=False, attachments=attachments or {})
@@ -170,6 +192,11 @@ def markdown(text: str, headings: Headings, *, escape: bool, attachments: Any = 
         if level > 1:
             html = html.replace(f"<h{level}>", f'<h{level} id="{anchor}">', 1)
     return Markup(html)
+
+
+def _words(html: str) -> str:
+    """Give the words of a heading without its markup."""
+    return unescape(re.sub(r"<[^>]*>", "", html)).strip()
 
 
 def first_heading(notebook: nbformat.NotebookNode) -> tuple[int, str] | None:

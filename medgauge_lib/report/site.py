@@ -7,22 +7,37 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from markupsafe import Markup
-
-from medgauge_lib.report.exporter import render, style_sheet
+from medgauge_lib.report.exporter import render, sealed, style_sheet
 from medgauge_lib.report.manifest import read_manifest
-from medgauge_lib.report.markup import csp_hash
+from medgauge_lib.report.paper import PAPER
+from medgauge_lib.report.single import SINGLE
 
 
 @dataclass(frozen=True)
 class Listed:
-    """One report in the list: its address, title, version, subset and number of records."""
+    """One report in the list.
+
+    Attributes
+    ----------
+    href : str
+        Address of its first page.
+    title, version, subset : str
+        What its params file says.
+    records : int
+        How many records went in.
+    internal : bool
+        Whether its params file keeps it from the public.
+    forms : tuple of (str, str)
+        Label and address of its other forms: one file, paper.
+    """
 
     href: str
     title: str
     version: str
     subset: str
     records: int
+    internal: bool
+    forms: tuple[tuple[str, str], ...]
 
 
 def site_page(out: Path) -> str:
@@ -38,13 +53,7 @@ def site_page(out: Path) -> str:
     str
         An HTML page.
     """
-    css = style_sheet()
-    return render(
-        "site.html.j2",
-        benchmarks=_benchmarks(out),
-        css=Markup(css),
-        css_hash=Markup(csp_hash(css)),
-    )
+    return render("site.html.j2", benchmarks=_benchmarks(out), **sealed(style_sheet()))
 
 
 def version_key(version: str) -> tuple[tuple[int, str], ...]:
@@ -79,8 +88,20 @@ def _benchmarks(out: Path) -> dict[str, list[Listed]]:
         values = inputs["params"]["values"]
         version = values["benchmark_version"]
         title = values["title"] or f"{values['benchmark']} {version}"
-        href = quote(f"{folder.parent.name}/{folder.name}/index.html")
-        listed = Listed(href, title, version, values["subset"], len(inputs["records"]))
+        address = quote(f"{folder.parent.name}/{folder.name}/")
+        listed = Listed(
+            href=f"{address}index.html",
+            title=title,
+            version=version,
+            subset=values["subset"],
+            records=len(inputs["records"]),
+            internal=values["publish"] == "internal",
+            forms=tuple(
+                (label, address + name)
+                for label, name in (("one file", SINGLE), ("PDF", PAPER))
+                if (folder / name).is_file()
+            ),
+        )
         found.setdefault(values["benchmark"], []).append(listed)
     return {
         benchmark: sorted(found[benchmark], key=lambda listed: version_key(listed.version), reverse=True)

@@ -29,7 +29,10 @@
     return results.every((result) => result.status === "fulfilled") ? "drawn" : "failed";
   };
 
-  drawAll().then((state) => { root.dataset.charts = state; });
+  drawAll().then((state) => {
+    document.dispatchEvent(new Event("drawn"));
+    root.dataset.charts = state;
+  });
 
   // Paper has no summary to click: the data is open while printing.
   let opened = [];

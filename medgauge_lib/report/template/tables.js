@@ -1,0 +1,158 @@
+// Tables of figures: sorted by any column, filtered by words, and back in their own order. Without this script
+// they are plain tables.
+(() => {
+  const FILTERED_FROM = 6; // rows; fewer are seen at a glance
+  const NUMBER = /^(?:[A-Z]{3}|[$€£¥≥≤<>~=])?\s*([-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?)\s*(?:%|pp|s|=|[A-Z]{3})?$/i;
+  const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+  const isHeading = (row) => row.querySelector("th[scope=rowgroup]") !== null;
+
+  // What a cell says first: its small print and marks do not order rows.
+  const leading = (cell) =>
+    [...cell.childNodes]
+      .filter((node) => !(node.matches?.("small, .mg-mark")))
+      .map((node) => (node.querySelector?.("small") ? leading(node) : node.textContent))
+      .join("")
+      .trim();
+
+  const numberIn = (text, cell) => {
+    if (cell.closest("details.data") && !cell.classList.contains("number")) return NaN;
+    const found = NUMBER.exec(text.replaceAll("−", "-").replace(/\s/g, " "));
+    return found ? Number(found[1].replaceAll(",", "")) : NaN;
+  };
+
+  // A key is a number, a text, or null for what is absent.
+  const keyOf = (cell) => {
+    if (!cell || cell.classList.contains("mg-absent")) return null;
+    const given = cell.dataset.sort;
+    const text = given ?? leading(cell);
+    const number = given === undefined ? numberIn(text, cell) : Number(given);
+    return text === "" ? null : Number.isNaN(number) ? text : number;
+  };
+
+  // Numbers come before texts, and what is absent comes last in either direction.
+  const compare = (a, b, sign) => {
+    if (a === null || b === null) return (a === null) - (b === null);
+    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+    return sign * (typeof a === "number" ? a - b : collator.compare(a, b));
+  };
+
+  class SortedTable {
+    constructor(table, name, own) {
+      this.table = table;
+      this.own = own;
+      this.groups = [...table.tBodies].map((body) => ({ body, rows: [...body.rows] }));
+      this.rows = this.groups.flatMap(({ rows }) => rows.filter((row) => !isHeading(row)));
+      this.headers = [...table.tHead.rows[0].cells];
+      this.sorted = null;
+      if (this.rows.length < 2) return;
+      this.headers.forEach((header, column) => this.addButton(header, column));
+      this.addTools(name);
+    }
+
+    addButton(header, column) {
+      if (!this.rows.some((row) => keyOf(row.cells[column]) !== null)) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      const words = [...header.childNodes].filter((node) => !node.matches?.("svg, small"));
+      header.prepend(button);
+      button.append(...words);
+      button.addEventListener("click", () => this.sort(column));
+    }
+
+    addTools(name) {
+      const tools = document.createElement("div");
+      tools.className = "tools";
+      if (this.rows.length >= FILTERED_FROM) {
+        const label = document.createElement("label");
+        this.input = document.createElement("input");
+        this.input.type = "search";
+        this.input.autocomplete = "off";
+        this.input.setAttribute("aria-label", `Filter rows of ${name}`);
+        this.input.addEventListener("input", () => this.filter());
+        label.append("Filter rows ", this.input);
+        tools.append(label);
+      }
+      this.reset = document.createElement("button");
+      this.reset.type = "button";
+      this.reset.textContent = `Back to ${this.own}`;
+      this.reset.hidden = true;
+      this.reset.addEventListener("click", () => {
+        this.headers[this.sorted.column].querySelector("button.sort").focus();
+        this.arrange(null);
+      });
+      this.status = document.createElement("span");
+      this.status.setAttribute("role", "status");
+      tools.append(this.reset, this.status);
+      (this.table.closest(".mg-scroll, .scroll") ?? this.table).before(tools);
+    }
+
+    // Up, down, and back to the table's own order.
+    sort(column) {
+      if (this.sorted?.column !== column) this.arrange({ column, sign: 1 });
+      else this.arrange(this.sorted.sign === 1 ? { column, sign: -1 } : null);
+    }
+
+    arrange(sorted) {
+      this.sorted = sorted;
+      for (const { body, rows } of this.groups) {
+        const headings = rows.filter(isHeading);
+        const keyed = rows
+          .filter((row) => !isHeading(row))
+          .map((row) => ({ row, key: sorted && keyOf(row.cells[sorted.column]) }));
+        if (sorted) keyed.sort((a, b) => compare(a.key, b.key, sorted.sign));
+        body.append(...headings, ...keyed.map(({ row }) => row));
+      }
+      this.headers.forEach((header, column) => {
+        if (sorted?.column === column)
+          header.setAttribute("aria-sort", sorted.sign === 1 ? "ascending" : "descending");
+        else header.removeAttribute("aria-sort");
+      });
+      this.reset.hidden = sorted === null;
+      this.say();
+    }
+
+    filter() {
+      const words = this.input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of this.rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+      }
+      for (const { rows } of this.groups) {
+        const heading = rows.find(isHeading);
+        if (heading) heading.hidden = rows.every((row) => row === heading || row.hidden);
+      }
+      this.say();
+    }
+
+    say() {
+      const shown = this.rows.filter((row) => !row.hidden).length;
+      const said = [];
+      if (shown < this.rows.length) said.push(`${shown} of ${this.rows.length} rows shown.`);
+      if (this.sorted) {
+        const header = this.headers[this.sorted.column].querySelector("button.sort").textContent.trim();
+        said.push(`Sorted by ${header}, ${this.sorted.sign === 1 ? "ascending" : "descending"}.`);
+      }
+      const moved = said.length > 0;
+      this.table.classList.toggle("moved", moved);
+      if (moved && this.table.querySelector(".mg-bars"))
+        said.push("Bars mark the same groups as before: rows with a bar in one column are not shown to differ.");
+      this.status.textContent = said.join(" ");
+    }
+  }
+
+  for (const table of document.querySelectorAll("figure table.mg-table")) {
+    const title = table.closest("figure").querySelector("h2, h3, h4, h5, h6").textContent;
+    new SortedTable(table, title, table.classList.contains("mg-board") ? "board order" : "its own order");
+  }
+  // Data is closed at first, and there may be much of it.
+  for (const details of document.querySelectorAll("figure details.data")) {
+    const prepare = () => {
+      const title = details.closest("figure").querySelector("h2, h3, h4, h5, h6").textContent;
+      for (const table of details.querySelectorAll("table"))
+        new SortedTable(table, `the data of ${title}`, "its own order");
+    };
+    details.addEventListener("toggle", prepare, { once: true });
+  }
+})();
