@@ -22,6 +22,7 @@ from medgauge_lib.charts.panels import (
     ranked_first,
     short,
     uncertainty,
+    with_figures,
 )
 from medgauge_lib.charts.tables import QUANTITY_NAMES, Table, plain_table
 from medgauge_lib.charts.words import Sentences
@@ -69,7 +70,9 @@ def difficulty_sentences(found: Difficulty) -> Sentences:
     return Sentences((policy, *(display.text(note) for note in found.notes)))
 
 
-def strata_table(found: Difficulty, board: Board, quantity: Literal["pass_pow_3", "task_pass_rate"]) -> Table:
+def strata_table(
+    found: Difficulty, board: Board, quantity: Literal["pass_pow_3", "task_pass_rate"]
+) -> Table | Sentences:
     """One quantity by class, with its interval: rows in board order, a panel a class.
 
     Parameters
@@ -81,8 +84,8 @@ def strata_table(found: Difficulty, board: Board, quantity: Literal["pass_pow_3"
 
     Returns
     -------
-    Table
-        Where a row has no figure in a class, its cell says why.
+    Table or Sentences
+        Where a row has no figure in a class, its cell says why. A sentence where no row has any.
 
     Raises
     ------
@@ -93,12 +96,13 @@ def strata_table(found: Difficulty, board: Board, quantity: Literal["pass_pow_3"
         raise ValueError(f"quantity must be one of {', '.join(_READ)}, but got {quantity!r}")
     vetoed = {row.id for row in (*board.rows, *board.unranked) if row.tallies.n_vetoed}
     lines = [Line(row.id, row.label, row.id in vetoed) for row in found.rows]
-    panels = [_panel(found, quantity, place) for place in range(len(CLASSES))]
-    name = QUANTITY_NAMES[quantity]
-    title = f"{name} by class of difficulty"
+    panels, bare = with_figures([_panel(found, quantity, place) for place in range(len(CLASSES))])
+    if not panels:
+        return Sentences((f"{QUANTITY_NAMES[quantity]} by class of difficulty: not applicable.{bare}",))
+    title = f"{QUANTITY_NAMES[quantity]} by class of difficulty"
     caption = (
         "Rows in board order; classes from the structure of the tasks, 1 the easiest, never averaged. "
-        f"{_READ[quantity].format(seed=board.seed)} {MARKS}{_remarks(found)}"
+        f"{_READ[quantity].format(seed=board.seed)} {MARKS}{bare}{_remarks(found)}"
     )
     frame = found.to_frame()
     own = [column for column in frame.columns if not column.startswith(_other(quantity))]

@@ -27,6 +27,7 @@ from medgauge_lib.charts.panels import (
     ranked_first,
     short,
     uncertainty,
+    with_figures,
 )
 from medgauge_lib.charts.tables import Table
 from medgauge_lib.charts.words import Sentences
@@ -172,11 +173,11 @@ def dimension_table(found: Dimensions, board: Board, view: str) -> Table | Sente
     keys, title = _keys(found, view), _title(view)
     shown = [value for row in found.rows for key in keys for value in key.values(row)]
     here = [value for value in shown if not isinstance(value.value, Absent)]
-    if not any(value.name != "cost_per_success" for value in here):
+    if not any(value.name != "cost_per_success" or view == "M3" for value in here):
         reasons = sorted({str(value.value) for value in shown if isinstance(value.value, Absent)})
         return Sentences((f"{title}: {'; '.join(reasons) or 'not applicable: no record carries it'}.",))
-    panels = [panel for key in keys for panel in _panels(found, board, key)]
-    caption = f"Rows in board order. {_READ[view]} {MARKS}{_remarks(here)}"
+    panels, bare = with_figures([panel for key in keys for panel in _panels(found, board, key)])
+    caption = f"Rows in board order. {_READ[view]} {MARKS}{bare}{_remarks(here)}"
     return Table(
         id=_id(view),
         title=title,

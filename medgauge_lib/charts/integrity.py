@@ -62,7 +62,7 @@ def integrity_sentences(checked: Checked, found: Audit) -> Sentences:
     files = len({finding.file for finding in findings})
     if findings:
         first = (
-            f"{broken} of {display.count(len(checked), 'rule')} have findings: "
+            f"{broken} of {display.count(len(checked), 'rule')} {'has' if broken == 1 else 'have'} findings: "
             f"{display.count(len(findings), 'finding')} in {display.count(files, 'file')}."
         )
     else:
@@ -463,21 +463,6 @@ def _exam_words(board: Board) -> str:
     )
 
 
-def exam_sentences(board: Board) -> Sentences:
-    """Tasks of a subset, and who passes it.
-
-    Parameters
-    ----------
-    board : Board
-        Of any subset.
-
-    Returns
-    -------
-    Sentences
-    """
-    return Sentences((f"Subset {board.subset}: {_trial_words(board)} {_exam_words(board)}",))
-
-
 def inputs_table(records: RecordSet, *, labels: bool, publish: Literal["public", "internal"]) -> Table:
     """Every record with the SHA-256 of its file.
 
@@ -516,7 +501,7 @@ def inputs_table(records: RecordSet, *, labels: bool, publish: Literal["public",
             f"{_labels_words(labels=labels, publish=publish)}"
         ),
         alt=f"{display.count(len(frame), 'record')} with the SHA-256 of each file.",
-        provenance="recomputed",
+        provenance="as published",
     )
 
 

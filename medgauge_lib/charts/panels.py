@@ -169,6 +169,19 @@ def uncertainty(interval: Interval | Absent) -> tuple[str, str]:
     return "no interval" if kept_back else "not estimable", str(interval)
 
 
+def with_figures(panels: Sequence[Panel]) -> tuple[list[Panel], str]:
+    """Panels in which some row has a figure, and words about the others to end a caption with."""
+    kept = [panel for panel in panels if not all(cell.absent for cell in panel.cells.values())]
+    bare = [panel for panel in panels if panel not in kept]
+    if not bare:
+        return kept, ""
+    said = [
+        f"{panel.title} ({', '.join(sorted({cell.words for cell in panel.cells.values()}))})"
+        for panel in bare
+    ]
+    return kept, f" In no row there is a figure for {display.listed(said)}."
+
+
 def panels_html(
     board: Board, sections: Sequence[Section], panels: Sequence[Panel], *, title: str, caption: str
 ) -> str:
