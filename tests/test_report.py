@@ -76,12 +76,13 @@ def test_a_report_holds_what_it_should(built: Path) -> None:
     assert sorted(files) == sorted(
         [
             "index.html", "groups.html", "figures/bars.csv", "figures/bars.svg", "figures/bars.vl.json",
-            bundle, "notebooks/summary.ipynb", "notebooks/groups.ipynb", "manifest.json", "run.json",
+            bundle, "notebooks/summary.ipynb", "notebooks/groups.ipynb", "manifest.json",
+            "ro-crate-metadata.json", "run.json",
         ]
     )  # fmt: skip
     assert "1.0.0 20260101" in files["groups.html"].decode()
     assert ">Groups</h1>" in files["groups.html"].decode()
-    assert "medgauge report params/made.yaml --only summary" in files["index.html"].decode()
+    assert "medgauge reproduce reports/bm-made/1.0.0" in files["index.html"].decode()
     for page in ("index.html", "groups.html"):
         for words in ("Made for tests", "bm-made", 'href="../../index.html"', 'href="manifest.json"'):
             assert words in files[page].decode()
@@ -223,7 +224,7 @@ def test_changed_labels_make_a_report_anew(tmp_path: Path, publish: str) -> None
     assert [made.status for made in making(file)] == ["unchanged"]
     known = sha256(labels.read_bytes()).encode()
     found = [path for path, content in files_of(report_of(file)).items() if known in content]
-    assert found == ([] if publish == "public" else ["manifest.json"])
+    assert found == ([] if publish == "public" else ["manifest.json", "ro-crate-metadata.json"])
     labels.write_text('{"tk-000000000001": 3}')
     os.utime(labels, ns=(1, 1))
     assert [made.status for made in making(file)] == ["built"]
@@ -236,7 +237,7 @@ def test_a_failed_cell_leaves_the_old_report(copied: Path, error: str) -> None:
     nbformat.write(notebook(error), copied.parents[1] / "notebooks" / "groups.ipynb")
     with pytest.raises(CellFailed) as raised:
         making(copied)
-    aside = copied.parents[1] / "reports" / "failed" / "groups.ipynb"
+    aside = copied.parents[1] / "reports" / "failed" / "bm-made-1.0.0-groups.ipynb"
     assert str(aside) in str(raised.value)
     assert aside.is_file()
     assert files_of(report_of(copied)) == before
@@ -291,7 +292,9 @@ def test_two_pages_with_figures_of_one_id_are_refused(tmp_path: Path) -> None:
         "summary": notebook(showing(figure_data("bars"))),
         "groups": notebook(showing(figure_data("bars", "b"))),
     }
-    with pytest.raises(InputError, match="another page has a figure bars"):
+    with pytest.raises(
+        InputError, match=r"groups\.ipynb: another page has a figure bars too|summary\.ipynb: another"
+    ):
         making(project(tmp_path, pages))
 
 
@@ -342,6 +345,7 @@ def test_the_index_lists_versions_newest_first(tmp_path: Path) -> None:
         target = tmp_path / benchmark / version
         target.mkdir(parents=True)
         values = {"benchmark": benchmark, "benchmark_version": version, "title": title, "subset": "dev"}
+        values |= {"publish": "public"}
         inputs = {"params": {"values": values}, "records": {"a.json": ""}}
         (target / "manifest.json").write_text(json.dumps({"inputs": inputs}))
     (tmp_path / "bm-b" / ".1.10.0.building-x").mkdir()

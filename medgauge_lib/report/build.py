@@ -10,6 +10,7 @@ import difflib
 import json
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -20,18 +21,19 @@ import medgauge_lib
 from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
 from medgauge_lib.report import manifest
-from medgauge_lib.report.execute import CellFailed, Executed, Job, run_all
+from medgauge_lib.report.crate import crate_json
+from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Executed, Job, run_all
 from medgauge_lib.report.exporter import PageContext, PageExporter, page_label
-from medgauge_lib.report.folder import replace_file, replace_folder, require_writable
+from medgauge_lib.report.folder import clear, locked, replace_file, replace_folder, require_writable
+from medgauge_lib.report.manifest import RUN, Shown
+from medgauge_lib.report.paper import PAPER, printed, require_browser
 from medgauge_lib.report.params import Params, load, read_params
 from medgauge_lib.report.progress import Progress
+from medgauge_lib.report.single import SINGLE, single_page
 from medgauge_lib.report.site import site_page
 
 PAGES = ("summary", "groups", "intervals", "dimensions", "difficulty", "failure_attribution", "integrity")
 """The notebooks of a report in the order of its pages; those that are there are run."""
-
-RUN = "run.json"
-"""The one file of a report that tells when it was made."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,11 @@ class _Report:
     unchanged: bool
     kept: dict[str, str]
     pages: list[Path]
+    forms: frozenset[str]
+    paper: dict[str, bytes]
+    date: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
+    figures: dict[str, Shown] = field(default_factory=dict)
     times: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -78,7 +84,10 @@ def build(
     out: str | os.PathLike[str] = "reports",
     only: Sequence[str] = (),
     jobs: int | None = None,
+    cell_seconds: int = CELL_SECONDS,
     force: bool = False,
+    single_file: bool = False,
+    pdf: bool = False,
     progress: bool = True,
     notebooks: str | os.PathLike[str] | None = None,
 ) -> list[Built]:
@@ -95,8 +104,13 @@ def build(
         left out otherwise.
     jobs : int, optional
         How many notebooks run at a time; the number of processors and one more where not given.
+    cell_seconds : int
+        Time limit of one cell.
     force : bool
         Build even where no input changed.
+    single_file, pdf : bool
+        Beside the pages, write the whole report as one file, ``report.html``, or on paper, ``report.pdf``. A
+        report that has one keeps it as long as its inputs stay the same.
     progress : bool
         Show a bar on a terminal and plain lines elsewhere, on standard error.
     notebooks : path, optional
@@ -117,7 +131,8 @@ def build(
     folder = (
         Path(notebooks) if notebooks is not None else Path(medgauge_lib.__file__).parents[1] / "notebooks"
     )
-    reports = _plan(params_files, root, notebook_files(folder), only, force)
+    forms = frozenset([SINGLE] * single_file + [PAPER] * pdf)
+    reports = _plan(params_files, root, notebook_files(folder), only, force, forms)
     todo = [report for report in reports if not report.unchanged]
     if todo:
         require_writable(root)
@@ -125,16 +140,17 @@ def build(
         for report in reports:
             if report.unchanged:
                 told.say(f"{report.name}: unchanged")
-        failures = _run(todo, root, jobs, told)
-        failed = {failure.job.report for failure in failures}
+        failures = _run(todo, root, jobs, cell_seconds, told)
         for report in todo:
-            if report.name not in failed:
+            if report.name not in failures:
                 _publish(report, root)
                 told.say(f"{report.name}: {report.folder / 'index.html'}")
     if root.is_dir():
-        replace_file(root / "index.html", site_page(root).encode())
+        with locked(root):
+            clear(root)
+            replace_file(root / "index.html", site_page(root).encode())
     if failures:
-        raise failures[0]
+        raise next(iter(failures.values()))
     return [
         Built(report.params, report.folder, "unchanged" if report.unchanged else "built")
         for report in reports
@@ -172,8 +188,11 @@ def _plan(
     notebooks: list[Path],
     only: Sequence[str],
     force: bool,
+    forms: frozenset[str],
 ) -> list[_Report]:
     """Read every params file and find out what each report needs, before anything runs."""
+    if PAPER in forms:
+        require_browser()
     names = [path.stem for path in notebooks]
     for name in only:
         if name not in names:
@@ -182,18 +201,25 @@ def _plan(
             raise InputError(f"there is no notebook {name!a}", remedy)
     reports: dict[str, _Report] = {}
     for file in params_files:
-        report = _planned(read_params(file), root, notebooks, only, force)
+        report = _planned(read_params(file), root, notebooks, only, force, forms)
         if report.name in reports:
             wrong = f"is about {report.name}, and so is {reports[report.name].params.file}"
             raise InputError(wrong, "give each benchmark version one params file", file=file)
         reports[report.name] = report
     for report in reports.values():
         if not report.unchanged:
-            _require_records(report.params)
+            report.date = _date(report.params)
     return list(reports.values())
 
 
-def _planned(params: Params, root: Path, notebooks: list[Path], only: Sequence[str], force: bool) -> _Report:
+def _planned(
+    params: Params,
+    root: Path,
+    notebooks: list[Path],
+    only: Sequence[str],
+    force: bool,
+    forms: frozenset[str],
+) -> _Report:
     """Find out what of one report has to be made."""
     folder = root / params.benchmark / params.benchmark_version
     inputs, old = manifest.inputs(params, notebooks), manifest.read_manifest(folder)
@@ -205,13 +231,16 @@ def _planned(params: Params, root: Path, notebooks: list[Path], only: Sequence[s
             if path.stem not in only and manifest.is_same(old, inputs, path.stem, executed):
                 kept[path.stem] = executed.read_text(encoding="utf-8")
     same = known and not only and old.get("inputs") == inputs and manifest.is_whole(folder, old)
+    present = frozenset(name for name in (SINGLE, PAPER) if same and (folder / name).is_file())
     return _Report(
         params=params,
         folder=folder,
         inputs=inputs,
-        unchanged=same,
+        unchanged=same and forms <= present,
         kept=kept,
         pages=[path for path in notebooks if not only or path.stem in only or path.stem in kept],
+        forms=forms | present,
+        paper={PAPER: (folder / PAPER).read_bytes()} if PAPER in present else {},
     )
 
 
@@ -229,52 +258,89 @@ def _read_run(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _require_records(params: Params) -> None:
-    """Require the records to be of the benchmark version the params file names, and to be usable."""
+def _date(params: Params) -> str:
+    """Require the records to be usable and of the version the params file names; give the latest date."""
+    from medgauge_lib.board import latest
     from medgauge_lib.checks import require_usable
 
-    require_usable(
-        load(params.records_folder, benchmark=params.benchmark, benchmark_version=params.benchmark_version)
+    records = load(
+        params.records_folder, benchmark=params.benchmark, benchmark_version=params.benchmark_version
     )
+    require_usable(records)
+    return latest(records)
 
 
-def _run(reports: list[_Report], root: Path, jobs: int | None, told: Progress) -> list[CellFailed]:
-    """Run what has to run, and make each page as soon as its notebook is executed."""
+def _run(
+    reports: list[_Report], root: Path, jobs: int | None, cell_seconds: int, told: Progress
+) -> dict[str, InputError]:
+    """Run what has to run, and make each page as soon as its notebook is executed; give the failures."""
     by_name = {report.name: report for report in reports}
-    failures: list[CellFailed] = []
+    failures: dict[str, InputError] = {}
 
     def done(result: Executed | CellFailed) -> None:
         report = by_name[result.job.report]
-        if isinstance(result, CellFailed):
-            failures.append(result)
-            told.ended(f"{report.name}: {result.job.name} failed")
-            return
-        result.job.aside.unlink(missing_ok=True)
-        report.times[result.job.name] = dict(result.times)
-        _make_page(report, result.job.name, result.text)
-        told.ended(f"{report.name}: {result.job.name}")
+        failure = result if isinstance(result, CellFailed) else _paged(report, result, root)
+        if failure is not None:
+            failures.setdefault(report.name, failure)
+        told.ended(f"{report.name}: {result.job.name}" + (" failed" if failure else ""))
 
     waiting = [
-        Job(report.name, path, report.params.values(), report.params.folder, root / "failed" / path.name)
+        Job(report.name, path, report.params.values(), report.params.folder, _aside(report, path, root))
         for report in reports
         for path in report.pages
         if path.stem not in report.kept
     ]
-    run_all(waiting, workers=jobs, done=done)
-    failed = {failure.job.report for failure in failures}
+    run_all(waiting, workers=jobs, cell_seconds=cell_seconds, done=done)
     for report in reports:
-        if report.name not in failed:
+        if report.name not in failures:
             for name, text in report.kept.items():
                 _make_page(report, name, text)
     return failures
 
 
+def _aside(report: _Report, notebook: Path, root: Path) -> Path:
+    """Say where a notebook is kept when it fails."""
+    params = report.params
+    return root / "failed" / f"{params.benchmark}-{params.benchmark_version}-{notebook.name}"
+
+
+def _paged(report: _Report, result: Executed, root: Path) -> InputError | None:
+    """Make the page of an executed notebook; where it cannot be made, keep the notebook and say why."""
+    report.times[result.job.name] = dict(result.times)
+    aside = _aside(report, result.job.notebook, root)
+    try:
+        _make_page(report, result.job.name, result.text)
+    except InputError as error:
+        with suppress(OSError):
+            aside.parent.mkdir(parents=True, exist_ok=True)
+            aside.write_text(result.text, encoding="utf-8")
+        return InputError(error.wrong, error.remedy, file=result.job.notebook)
+    aside.unlink(missing_ok=True)
+    return None
+
+
 def _make_page(report: _Report, name: str, text: str) -> None:
     """Make one page and the files it needs from an executed notebook."""
+    context = _context(report, name)
+    notebook = nbformat.reads(text, as_version=4)
+    exporter = PageExporter()
+    html, resources = exporter.from_notebook_node(notebook, {"metadata": {"name": name}, "medgauge": context})
+    for path, content in resources["outputs"].items():
+        if report.files.setdefault(path, content) != content:
+            raise InputError(
+                f"another page has a figure {Path(path).name.split('.')[0]} too", "rename one of the two"
+            )
+    report.files[context.current] = html.encode()
+    report.figures |= manifest.figures(name, text)
+    report.files[f"notebooks/{name}.ipynb"] = text.encode()
+
+
+def _context(report: _Report, name: str) -> PageContext:
+    """Say where a page stands in its report."""
     addresses = {path.stem: f"{path.stem}.html" for path in report.pages}
     addresses[report.pages[0].stem] = "index.html"
     params = report.params
-    context = PageContext(
+    return PageContext(
         title=params.title or report.name,
         benchmark=params.benchmark,
         version=params.benchmark_version,
@@ -282,34 +348,44 @@ def _make_page(report: _Report, name: str, text: str) -> None:
         pages=tuple((page_label(page), href) for page, href in addresses.items()),
         current=addresses[name],
         home="../../index.html",
-        command=f"medgauge report {params.file.parent.name}/{params.file.name} --only {name}".replace(
-            " /", " "
-        ),
+        command=f"medgauge reproduce reports/{params.benchmark}/{params.benchmark_version}",
         facts=(
             ("Seed", str(params.seed)),
             ("Records", str(len(report.inputs["records"]))),
             ("Made by", f"medgauge {__version__}"),
         ),
-        links=(("Executed notebook", f"notebooks/{name}.ipynb"), ("Manifest", manifest.NAME)),
+        links=(
+            ("Executed notebook", f"notebooks/{name}.ipynb"),
+            ("Manifest", manifest.NAME),
+            ("RO-Crate", manifest.CRATE),
+        ),
     )
-    notebook = nbformat.reads(text, as_version=4)
-    exporter = PageExporter()
-    html, resources = exporter.from_notebook_node(notebook, {"metadata": {"name": name}, "medgauge": context})
-    for path, content in resources["outputs"].items():
-        if report.files.setdefault(path, content) != content:
-            raise InputError(
-                f"page {name}: another page has a figure {Path(path).name.split('.')[0]}", "rename one"
-            )
-    report.files[addresses[name]] = html.encode()
-    report.files[f"notebooks/{name}.ipynb"] = text.encode()
+
+
+def _whole(report: _Report) -> str:
+    """Make the whole report one document, from its executed notebooks."""
+    names = [path.stem for path in report.pages]
+    texts = [report.files[f"notebooks/{name}.ipynb"].decode() for name in names]
+    notebooks = [nbformat.reads(text, as_version=4) for text in texts]
+    return single_page(_context(report, names[0]), list(zip(names, notebooks, strict=True)))
 
 
 def _publish(report: _Report, root: Path) -> None:
-    """Write the report in place of the old one."""
-    outputs = manifest.outputs(report.files)
+    """Write the report in place of the old one; on paper it is no output that a manifest vouches for."""
+    if report.forms:
+        whole = _whole(report)
+        if SINGLE in report.forms:
+            report.files[SINGLE] = whole.encode()
+        if PAPER in report.forms and not report.paper:
+            report.paper[PAPER] = printed(whole)
+    report.files[manifest.CRATE] = crate_json(
+        inputs=report.inputs, figures=report.figures, files=report.files, date=report.date
+    )
+    described = manifest.manifest(report.inputs, report.figures.values(), report.files)
     files = {
         **report.files,
-        manifest.NAME: manifest.canonical_json({"inputs": report.inputs, "outputs": outputs}),
+        **report.paper,
+        manifest.NAME: manifest.canonical_json(described),
         RUN: manifest.canonical_json(
             {"pages": report.times, "labels_modified": _labels_modified(report.params)}
         ),

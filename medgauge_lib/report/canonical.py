@@ -17,6 +17,8 @@ from typing import Any
 
 import nbformat
 
+from medgauge_lib.report.figures import FIGURE
+
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 _CELL_FILE = re.compile(r"[^\s\"'<>(]*ipykernel_\d+[/\\]\d+\.py")
 _BINARY = ("image/png", "image/jpeg", "application/pdf")
@@ -88,7 +90,9 @@ class _Scrubber:
         ]
 
     def output(self, output: Any) -> Any:
-        """Scrub one output; images are bytes and stay."""
+        """Scrub one output; images are bytes and stay, and so does what a figure shows of the records."""
+        if FIGURE in output.get("data", {}):
+            return output
         scrubbed = {
             key: self._value(value) for key, value in output.items() if key not in ("data", "metadata")
         }

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import fcntl
 import logging
 import os
+import shutil
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -32,6 +35,8 @@ CELL_SECONDS = 600
 
 START_SECONDS = 60
 """How long a kernel may take to start, in seconds."""
+
+_PREFIX = "medgauge-kernels-"
 
 _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
@@ -58,15 +63,15 @@ class Job:
         Typed parameters; each must be assigned in the notebook's parameters cell.
     folder : Path
         Working folder of its kernel.
-    aside : Path
-        Where the notebook is kept, as far as it came, when it fails.
+    aside : Path or None
+        Where the notebook is kept, as far as it came, when it fails; None keeps it nowhere.
     """
 
     report: str
     notebook: Path
     values: Mapping[str, str | int | None]
     folder: Path
-    aside: Path
+    aside: Path | None
 
     @property
     def name(self) -> str:
@@ -99,7 +104,7 @@ class CellFailed(InputError):  # noqa: N818 - what happened, and the word the re
     def __init__(self, job: Job, cell: int, error: str, message: str | None = None) -> None:
         self.job, self.cell, self.error = job, cell, error
         place = f"cell {cell}: " if cell else ""
-        remedy = f"read {job.aside}, correct the notebook or what it reads, and build again"
+        remedy = f"read {job.aside or job.notebook}, correct the notebook or what it reads, and build again"
         super().__init__(f"{place}{error}", remedy, file=job.notebook)
         if message is not None:
             self.args = (message,)
@@ -366,7 +371,7 @@ def _failure(
     text, _ = canonical(watch.notebook or watch.source, (job.folder, Path.cwd(), kernels.folder))
     # What failed must be said even where nothing can be written; a notebook that was stopped did not fail.
     with suppress(OSError):
-        if not kernels.stopped(job.report):
+        if job.aside is not None and not kernels.stopped(job.report):
             job.aside.parent.mkdir(parents=True, exist_ok=True)
             job.aside.write_text(text, encoding="utf-8")
     return CellFailed(job, watch.cell_number(), error, message)
@@ -460,6 +465,27 @@ class _Kernels:
 def _kernels() -> Iterator[_Kernels]:
     """Keep sockets, connection files and the kernels' profile in one folder, gone at the end."""
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
-    with tempfile.TemporaryDirectory(prefix="medgauge-") as folder:
-        (Path(folder) / "ipython" / "profile_default").mkdir(parents=True)
-        yield _Kernels(Path(folder))
+    _remove_abandoned()
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            (Path(folder) / "ipython" / "profile_default").mkdir(parents=True)
+            yield _Kernels(Path(folder))
+        finally:
+            os.close(handle)
+
+
+def _remove_abandoned() -> None:
+    """Remove the folders of builds that were killed: nobody holds them any more."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            # A folder this young may belong to a build that is about to hold it.
+            if time.time() - folder.stat().st_mtime < START_SECONDS:
+                continue
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(handle)

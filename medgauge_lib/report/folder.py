@@ -13,6 +13,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from medgauge_lib.errors import InputError
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _MARK = ".building-"
+_OLD = "-old"
 
 
 def replace_folder(folder: Path, files: Mapping[str, bytes], *, root: Path) -> None:
@@ -41,10 +43,9 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], *, root: Path) -> N
     InputError
         Where it cannot be written; the folder is then as it was.
     """
-    with writing(root), _locked(root):
+    with writing(root), locked(root):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        for left in folder.parent.glob(f".*{_MARK}*"):
-            shutil.rmtree(left, ignore_errors=True)
+        clear(folder.parent)
         beside = folder.parent / f".{folder.name}{_MARK}{secrets.token_hex(6)}"
         try:
             for path, content in files.items():
@@ -64,7 +65,7 @@ def replace_file(file: Path, content: bytes) -> None:
     file : Path
         The file, there already or not.
     content : bytes
-        What it will hold.
+        What it will hold; where it holds that already nothing is written.
 
     Raises
     ------
@@ -73,6 +74,8 @@ def replace_file(file: Path, content: bytes) -> None:
     """
     beside = file.parent / f".{file.name}{_MARK}{secrets.token_hex(6)}"
     with writing(file):
+        if file.is_file() and file.read_bytes() == content:
+            return
         try:
             beside.write_bytes(content)
             beside.replace(file)
@@ -95,8 +98,10 @@ def require_writable(folder: Path) -> None:
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        # Asking for permissions would tell nothing of a file system that is mounted read-only, or full.
+        handle, file = tempfile.mkstemp(prefix=f".{_MARK}", dir=folder)
+        os.close(handle)
+        Path(file).unlink(missing_ok=True)
 
 
 @contextmanager
@@ -125,8 +130,14 @@ def writing(place: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold a folder against other builds; the system lets go of it when this process ends."""
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder against other builds; the system lets go of it when this process ends.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder; made where it is not there.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -134,6 +145,25 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def clear(folder: Path) -> None:
+    """Remove what builds that were killed left in a folder and in the folders in it.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder that is `locked`, or inside one: what lies there then belongs to nobody.
+    """
+    for left in sorted([*folder.glob(f".*{_MARK}*"), *folder.glob(f"*/.*{_MARK}*")]):
+        aside = left.name.endswith(_OLD)
+        replaced = left.with_name(left.name[1:].partition(_MARK)[0])
+        if aside and not replaced.exists():
+            left.rename(replaced)
+        elif left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
 
 
 def _swap(beside: Path, folder: Path) -> None:
@@ -149,8 +179,9 @@ def _swap(beside: Path, folder: Path) -> None:
             return
         if ctypes.get_errno() not in (errno.EINVAL, errno.ENOSYS):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(folder))
-    # File systems and systems that cannot exchange two names: two renames, with nothing in between.
-    old = folder.parent / f"{beside.name}-old"
+    # File systems and systems that cannot exchange two names: two renames. Whoever is killed in between
+    # leaves the old folder under its third name, and the next build gives it its own again.
+    old = folder.parent / f"{beside.name}{_OLD}"
     folder.rename(old)
     beside.rename(folder)
     shutil.rmtree(old, ignore_errors=True)

@@ -10,17 +10,27 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import nbformat
 
 import medgauge_lib
 from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
 from medgauge_lib.records import record_files
+from medgauge_lib.report.figures import FIGURE, TABLE, VEGA_LITE, is_figure
 from medgauge_lib.report.params import Params
 
 NAME = "manifest.json"
+
+CRATE = "ro-crate-metadata.json"
+"""The metadata of a report as an RO-Crate."""
+
+RUN = "run.json"
+"""The one file of a report that tells when it was made."""
 
 _NAME_OF = re.compile(r"[^A-Za-z0-9._-]")
 
@@ -59,8 +69,9 @@ def inputs(params: Params, notebooks: Iterable[Path]) -> dict[str, Any]:
     Returns
     -------
     dict
-        Parameters, files with their SHA-256, and the versions of the libraries. The file of task labels of a
-        public report is named without its hash: from the hash of a short file the labels could be guessed.
+        Parameters, files with their SHA-256, seed and algorithm, and the versions of the libraries. The file
+        of task labels of a public report is named without its hash: from the hash of a short file the labels
+        could be guessed.
 
     Raises
     ------
@@ -69,15 +80,16 @@ def inputs(params: Params, notebooks: Iterable[Path]) -> dict[str, Any]:
     """
     labels = params.labels_file
     described: dict[str, Any] = {
-        "params": {"file": params.file.name, "sha256": _file(params.file), "values": params.values()},
-        "records": {path.name: _file(path) for path in record_files(params.records_folder)},
-        "notebooks": {path.stem: _file(path) for path in notebooks},
+        "params": {"file": params.file.name, "sha256": file_sha256(params.file), "values": params.values()},
+        "records": {path.name: file_sha256(path) for path in record_files(params.records_folder)},
+        "notebooks": {path.stem: file_sha256(path) for path in notebooks},
+        "method": _method(params),
         "library": {"medgauge": __version__, "sha256": _library(), "uses": _dependencies()},
     }
     if labels is not None:
         hidden = params.publish == "public"
         described["labels"] = (
-            {"file": labels.name} if hidden else {"file": labels.name, "sha256": _file(labels)}
+            {"file": labels.name} if hidden else {"file": labels.name, "sha256": file_sha256(labels)}
         )
     return described
 
@@ -142,7 +154,7 @@ def is_same(old: Mapping[str, Any], inputs: Mapping[str, Any], name: str, execut
     """
     if old["inputs"]["notebooks"].get(name) != inputs["notebooks"][name] or not executed.is_file():
         return False
-    return bool(old["outputs"].get(f"notebooks/{name}.ipynb") == _file(executed))
+    return bool(old["outputs"].get(f"notebooks/{name}.ipynb") == file_sha256(executed))
 
 
 def is_whole(folder: Path, old: Mapping[str, Any]) -> bool:
@@ -161,7 +173,29 @@ def is_whole(folder: Path, old: Mapping[str, Any]) -> bool:
         The run record aside, which may differ.
     """
     written: Mapping[str, str] = old.get("outputs", {})
-    return all((folder / path).is_file() and _file(folder / path) == known for path, known in written.items())
+    return not altered(folder, written)
+
+
+def altered(folder: Path, written: Mapping[str, str]) -> list[str]:
+    """Find the files of a folder that are not what they were.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    written : mapping
+        Path in it to SHA-256.
+
+    Returns
+    -------
+    list of str
+        Paths of those missing or changed, in byte order.
+    """
+    return sorted(
+        path
+        for path, known in written.items()
+        if not (folder / path).is_file() or file_sha256(folder / path) != known
+    )
 
 
 def canonical_json(value: Any) -> bytes:
@@ -185,24 +219,129 @@ def canonical_json(value: Any) -> bytes:
     return (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def outputs(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Describe every file of a report.
+def manifest(inputs: Mapping[str, Any], shown: Iterable[Shown], files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Describe a report.
 
     Parameters
     ----------
+    inputs : mapping
+        What it is made from.
+    shown : iterable of Shown
+        Its figures.
     files : mapping
-        Path in the report to content.
+        Path in the report to content of every file the manifest vouches for.
 
     Returns
     -------
     dict
-        Path to SHA-256, by path.
+        ``inputs``, ``figures`` (id to notebook and hashes), ``outputs`` (path to SHA-256).
     """
-    return {path: sha256(files[path]) for path in sorted(files)}
+    return {
+        "inputs": dict(inputs),
+        "figures": {one.id: {"notebook": one.notebook} | one.hashes() for one in shown},
+        "outputs": {path: sha256(content) for path, content in files.items()},
+    }
 
 
-def _file(path: Path) -> str:
-    """Hash a file."""
+@dataclass(frozen=True)
+class Shown:
+    """What one figure of an executed notebook shows.
+
+    Attributes
+    ----------
+    id, title : str
+        Its name and heading.
+    notebook : str
+        The notebook that shows it.
+    table : mapping
+        Its data: ``columns`` and ``rows``.
+    spec : mapping or None
+        Its Vega-Lite spec where it is a chart.
+    html : str
+        Its markup where it is a table.
+    """
+
+    id: str
+    title: str
+    notebook: str
+    table: Mapping[str, Any] = field(repr=False)
+    spec: Mapping[str, Any] | None = field(repr=False)
+    html: str = field(repr=False)
+
+    def hashes(self) -> dict[str, str]:
+        """Hash what it shows.
+
+        Returns
+        -------
+        dict
+            ``data``, and ``spec`` of a chart or ``markup`` of a table: SHA-256 of the canonical JSON of data
+            and spec, and of the markup in UTF-8.
+        """
+        known = {"data": sha256(canonical_json(self.table))}
+        if self.spec is None:
+            return known | {"markup": sha256(self.html.encode())}
+        return known | {"spec": sha256(canonical_json(self.spec))}
+
+
+def figures(name: str, text: str) -> dict[str, Shown]:
+    """Find the figures of an executed notebook.
+
+    Parameters
+    ----------
+    name : str
+        Name of the notebook.
+    text : str
+        The executed notebook.
+
+    Returns
+    -------
+    dict
+        Id to figure, in the order of the page; a chart that does not name itself is named by its number.
+    """
+    cells = nbformat.reads(text, as_version=4).cells
+    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
+    found: dict[str, Shown] = {}
+    for number, data in enumerate(filter(is_figure, outputs), 1):
+        told = data.get(FIGURE, {})
+        spec = next((value for kind, value in sorted(data.items()) if VEGA_LITE.fullmatch(kind)), None)
+        shown = Shown(
+            id=str(told.get("id") or f"figure-{number}"),
+            title=str(told.get("title") or f"Figure {number}"),
+            notebook=name,
+            table=data.get(TABLE) or {"columns": [], "rows": []},
+            spec=spec,
+            html="" if spec is not None else str(data.get("text/html", "")),
+        )
+        found[shown.id] = shown
+    return found
+
+
+def _method(params: Params) -> dict[str, Any]:
+    """Say what decides the digits of an interval besides the data."""
+    from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES
+    from medgauge_lib.results import LEVEL
+
+    return {"algorithm": QUANTILE_RULE, "level": LEVEL, "resamples": RESAMPLES, "seed": params.seed}
+
+
+def file_sha256(path: Path) -> str:
+    """Hash a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        Its SHA-256 in hexadecimal.
+
+    Raises
+    ------
+    InputError
+        Where it cannot be read.
+    """
     try:
         return sha256(path.read_bytes())
     except OSError as error:
@@ -219,7 +358,7 @@ def _library() -> str:
     files = sorted(path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     digest = hashlib.sha256()
     for path in files:
-        digest.update(f"{path.relative_to(root).as_posix()} {_file(path)}\n".encode())
+        digest.update(f"{path.relative_to(root).as_posix()} {file_sha256(path)}\n".encode())
     return digest.hexdigest()
 
 
