@@ -24,7 +24,7 @@ from medgauge_lib.difficulty import Provenance, Publish, Strata, difficulty
 from medgauge_lib.estimators import AMOUNT_NOT_APPLICABLE, NO_SUCCESS, VETO_CATEGORIES
 from medgauge_lib.labels import Labels
 from medgauge_lib.outcomes import outcomes
-from medgauge_lib.pairs import mcnemar_p
+from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
 from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent, Estimate, Interval
 from medgauge_lib.usage import median, tokens
@@ -489,6 +489,8 @@ def _robustness(source: _Source) -> Iterator[Figure]:
     figure = ("M10", "mcnemar", "p_value")
     if isinstance(stated, Absent):
         yield Figure(*figure, stated, "p", "neither", "recomputed")
+    elif stated["b"] + stated["c"] > MAX_DISCORDANT:
+        yield source.figure(*figure, "p", "neither")
     else:
         counts = {"b": int(stated["b"]), "c": int(stated["c"])} | source.counts("M10")
         p_value = mcnemar_p(counts["b"], counts["c"])

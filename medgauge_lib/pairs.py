@@ -33,6 +33,9 @@ from medgauge_lib.results import LEVEL, Absent, Interval
 FAMILY_ALPHA = Fraction(1, 20)
 """Adjusted p at or below which two rows are shown to differ."""
 
+MAX_DISCORDANT = 4_000
+"""Discordant pairs up to which M10's exact p is computed; a record may publish any number of them."""
+
 MAX_BITS = 2**24
 """Bits of the one number the exact sign-flip test packs all its counts into, before it halves the tasks."""
 

@@ -384,3 +384,12 @@ def test_order_of_files_and_runs_changes_nothing(tmp_path_factory, seed):
     other = row | {"run_outcomes": draw.sample(row["run_outcomes"], len(tasks))}
     frames = [dimensions_of(tmp_path_factory.mktemp("d"), one).to_frame() for one in (row, other)]
     assert frames[0].equals(frames[1])
+
+
+def test_an_endless_count_of_pairs_ends_no_report(tmp_path):
+    """A published number of pairs beyond what an exact p is computed for leaves p as published."""
+    robustness = {"mcnemar": {"b": 2**61, "c": 2**61, "p_value": 1}}
+    scores = {"dimensions": {"m10_robustness": robustness}}
+    records = read_records(write(tmp_path, record(scores=scores)))
+    figure = dimensions(records, board(records)).rows[0].figure("mcnemar", "p_value")
+    assert (figure.value, figure.provenance) == (1, "as published")

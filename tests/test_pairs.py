@@ -78,6 +78,7 @@ def test_too_many_sums_are_absent_with_the_reason():
 
 
 @given(st.lists(st.fractions(0, 1, max_denominator=50), min_size=1, max_size=30))
+@settings(max_examples=40)
 def test_holm_equals_statsmodels(p_values):
     """Adjusted p-values are those of statsmodels."""
     expected = multipletests([float(p) for p in p_values], method="holm")[1]

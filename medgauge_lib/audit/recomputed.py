@@ -40,7 +40,7 @@ from medgauge_lib.intervals import DECIMALS as BCA_DECIMALS
 from medgauge_lib.intervals import estimate
 from medgauge_lib.labels import CLASSES, Labels
 from medgauge_lib.outcomes import SUBSETS, Outcomes, live_runs, outcomes
-from medgauge_lib.pairs import mcnemar_p
+from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
 from medgauge_lib.records import INITIATIVE, Published, RecordSet
 from medgauge_lib.results import Absent, Interval
 from medgauge_lib.usage import NO_RUN, median, tokens, total
@@ -50,9 +50,6 @@ MAX_LETTERS = 26
 
 DECIMALS = 12
 """Decimals of a bound that passes through a beta quantile or a power; libraries differ beyond them."""
-
-MAX_DISCORDANT = 4_000
-"""Discordant pairs up to which M10's exact p is computed; a record may publish any number of them."""
 
 NO_TASK = Absent("no task of this subset is left")
 
