@@ -11,7 +11,6 @@ References
 
 from __future__ import annotations
 
-import decimal
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ import numpy.typing as npt
 
 from medgauge_lib.outcomes import N_RUNS, Outcomes
 from medgauge_lib.results import ALPHA, Absent
+from medgauge_lib.usage import exact_sum
 
 Quantity = Literal["pass_pow_3", "pass_at_3", "task_pass_rate", "continuous_score"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
@@ -324,16 +324,5 @@ def _mean_cost(amounts: npt.NDArray[Any], passes: npt.NDArray[np.int64]) -> Frac
     n_with_success = int((passes > 0).sum())
     if not n_with_success:
         return NO_SUCCESS
-    shares = (Fraction(_exact_sum(amounts[passes == count])) / count for count in range(1, N_RUNS + 1))
+    shares = (exact_sum(amounts[passes == count].ravel()) / count for count in range(1, N_RUNS + 1))
     return sum(shares, Fraction(0)) / n_with_success
-
-
-_EXACT = decimal.Context(prec=2000, traps=[decimal.Inexact, decimal.InvalidOperation])
-
-
-def _exact_sum(amounts: npt.NDArray[Any]) -> decimal.Decimal:
-    """Sum of doubles as the shortest decimals that read back as them, which is how a record writes them."""
-    total = decimal.Decimal(0)
-    for amount in amounts.ravel():
-        total = _EXACT.add(total, decimal.Decimal(repr(amount)))
-    return total

@@ -11,6 +11,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from typing import Any
@@ -93,9 +94,30 @@ def total(column: pd.Series[Any]) -> Fraction | Absent:
     lacking = _lacking(column)
     if lacking is not None:
         return lacking
+    return exact_sum(column.tolist())
+
+
+def exact_sum(numbers: Iterable[float]) -> Fraction:
+    """Sum of doubles as the shortest decimals that read back as them, which is how a record writes them.
+
+    Parameters
+    ----------
+    numbers : iterable of int or float
+        Finite numbers.
+
+    Returns
+    -------
+    Fraction
+        0 of no numbers.
+
+    Examples
+    --------
+    >>> exact_sum([0.1, 0.2, 1])
+    Fraction(13, 10)
+    """
     added = Decimal(0)
-    for value in column.tolist():
-        added = _EXACT.add(added, Decimal(repr(value)))
+    for number in numbers:
+        added = _EXACT.add(added, Decimal(repr(number)))
     return Fraction(added)
 
 
