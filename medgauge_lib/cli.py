@@ -312,14 +312,31 @@ def demo_command(folder: Path) -> None:
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Run this notebook only; may be repeated.")
 @click.option("--jobs", type=click.IntRange(1), help="Notebooks that run at a time.  [default: cores + 1]")
+@click.option("--single-file", is_flag=True, help="Write report.html besides: the whole report in one file.")
+@click.option("--pdf", is_flag=True, help="Write report.pdf besides, printed by Chromium.")
 @click.option("--force", is_flag=True, help="Build even where no input has changed.")
 def report_command(
-    params: Sequence[Path], out: Path, only: Sequence[str], jobs: int | None, force: bool
+    params: Sequence[Path],
+    out: Path,
+    only: Sequence[str],
+    jobs: int | None,
+    single_file: bool,
+    pdf: bool,
+    force: bool,
 ) -> None:
     """Build the reports of the params files PARAMS, or of every file in params/ where none is named."""
     from medgauge_lib.report.build import build
 
-    for built in build(params or _every_params_file(), out=out, only=only, jobs=jobs, force=force):
+    made = build(
+        params or _every_params_file(),
+        out=out,
+        only=only,
+        jobs=jobs,
+        force=force,
+        single_file=single_file,
+        pdf=pdf,
+    )
+    for built in made:
         click.echo(f"{built.folder / 'index.html'}: {built.status}")
 
 

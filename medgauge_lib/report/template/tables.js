@@ -2,7 +2,7 @@
 // they are plain tables.
 (() => {
   const FILTERED_FROM = 6; // rows; fewer are seen at a glance
-  const NUMBER = /^(?:[A-Z]{3}|[$€£¥≥≤<>~=])?\s*([-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?)\s*(?:%|pp|s|=|[A-Z]{3})?$/i;
+  const NUMBER = /^([A-Z]{3}\s)?[≥≤<>~=$€£¥]?\s?([-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?)\s?(?:%|pp|s|=)?$/i;
   const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
   const isHeading = (row) => row.querySelector("th[scope=rowgroup]") !== null;
@@ -15,26 +15,24 @@
       .join("")
       .trim();
 
-  const numberIn = (text, cell) => {
-    if (cell.closest("details.data") && !cell.classList.contains("number")) return NaN;
-    const found = NUMBER.exec(text.replaceAll("−", "-").replace(/\s/g, " "));
-    return found ? Number(found[1].replaceAll(",", "")) : NaN;
-  };
-
-  // A key is a number, a text, or null for what is absent.
+  // What orders a cell: a unit and a number, a text, or null for what is absent.
   const keyOf = (cell) => {
     if (!cell || cell.classList.contains("mg-absent")) return null;
+    const text = leading(cell).replaceAll("−", "-").replace(/\s+/g, " ");
+    const found = cell.closest("details.data") && !cell.classList.contains("number") ? null : NUMBER.exec(text);
     const given = cell.dataset.sort;
-    const text = given ?? leading(cell);
-    const number = given === undefined ? numberIn(text, cell) : Number(given);
-    return text === "" ? null : Number.isNaN(number) ? text : number;
+    const number = Number(given ?? found?.[2].replaceAll(",", "") ?? NaN);
+    if (!Number.isNaN(number)) return { unit: found?.[1] ?? "", number };
+    return given || text || null;
   };
 
-  // Numbers come before texts, and what is absent comes last in either direction.
+  // Numbers come before texts, and what is absent comes last in either direction. Amounts are ordered within
+  // their currency only.
   const compare = (a, b, sign) => {
     if (a === null || b === null) return (a === null) - (b === null);
-    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
-    return sign * (typeof a === "number" ? a - b : collator.compare(a, b));
+    if (typeof a !== typeof b) return typeof a === "object" ? -1 : 1;
+    if (typeof a === "string") return sign * collator.compare(a, b);
+    return collator.compare(a.unit, b.unit) || sign * (a.number - b.number);
   };
 
   class SortedTable {
