@@ -200,7 +200,7 @@ def rises_table(found: Difficulty) -> Table | Sentences:
         if not comparable:
             return Sentences(("No row has figures of two classes, so nothing can rise.",))
         rows_ = display.count(len(comparable), "row")
-        return Sentences((f"In none of {rows_} with figures of two classes or more does pass^3 rise.",))
+        return Sentences((f"Of {rows_} with figures of two classes or more, pass^3 rises in none.",))
     frame = found.rises_frame()
     frame["n_easier"], frame["n_harder"] = zip(
         *(
