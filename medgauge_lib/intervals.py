@@ -257,7 +257,7 @@ def _acceleration(x: npt.NDArray[Any], total: int) -> float:
     squares = n * second - total**2  # Σ d² times n
     cubes = n * n * third - 3 * n * total * second + 2 * total**3  # Σ d³ times n²
     ratio = Fraction(cubes * cubes, 36 * n * squares**3)
-    return math.copysign(math.sqrt(ratio), cubes)
+    return math.sqrt(ratio) if cubes >= 0 else -math.sqrt(ratio)
 
 
 def _quantiles(sums: npt.NDArray[Any], probabilities: tuple[float, float], scale: int) -> tuple[float, float]:
