@@ -27,13 +27,16 @@ from medgauge_lib.report.exporter import PageContext, PageExporter, page_label
 from medgauge_lib.report.folder import clear, locked, replace_file, replace_folder, require_writable
 from medgauge_lib.report.manifest import RUN, Shown
 from medgauge_lib.report.paper import PAPER, printed, require_browser
-from medgauge_lib.report.params import Params, load, read_params
+from medgauge_lib.report.params import FindingsParams, Params, load, read_params, require_version
 from medgauge_lib.report.progress import Progress
 from medgauge_lib.report.single import SINGLE, single_page
 from medgauge_lib.report.site import site_page
 
 PAGES = ("summary", "groups", "intervals", "dimensions", "difficulty", "failure_attribution", "integrity")
-"""The notebooks of a report in the order of its pages; those that are there are run."""
+"""The notebooks of a board's report in the order of its pages; those that are there are run."""
+
+FINDINGS_PAGES = ("finding_quality",)
+"""The notebooks of a report of finding quality."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Built:
 
     Attributes
     ----------
-    params : Params
+    params : Params or FindingsParams
         What it is about.
     folder : Path
         Where it lies.
@@ -50,7 +53,7 @@ class Built:
         ``built``, or ``unchanged`` where nothing had to be done.
     """
 
-    params: Params
+    params: Params | FindingsParams
     folder: Path
     status: Literal["built", "unchanged"]
 
@@ -59,7 +62,7 @@ class Built:
 class _Report:
     """One report while it is built: what it needs, what it keeps, and what it has so far."""
 
-    params: Params
+    params: Params | FindingsParams
     folder: Path
     inputs: dict[str, Any]
     unchanged: bool
@@ -101,7 +104,7 @@ def build(
         Folder of all reports; it and ``index.html`` in it are made.
     only : sequence of str
         Run these notebooks only. Pages of the others are kept where they were made from the same inputs, and
-        left out otherwise.
+        left out otherwise. A report without any of these notebooks is left as it is.
     jobs : int, optional
         How many notebooks run at a time; the number of processors and one more where not given.
     cell_seconds : int
@@ -119,7 +122,7 @@ def build(
     Returns
     -------
     list of Built
-        One for each params file, in their order.
+        One for each params file with a notebook to run, in their order.
 
     Raises
     ------
@@ -132,7 +135,7 @@ def build(
         Path(notebooks) if notebooks is not None else Path(medgauge_lib.__file__).parents[1] / "notebooks"
     )
     forms = frozenset([SINGLE] * single_file + [PAPER] * pdf)
-    reports = _plan(params_files, root, notebook_files(folder), only, force, forms)
+    reports = _plan(params_files, root, folder, only, force, forms)
     todo = [report for report in reports if not report.unchanged]
     if todo:
         require_writable(root)
@@ -157,27 +160,29 @@ def build(
     ]
 
 
-def notebook_files(folder: Path) -> list[Path]:
+def notebook_files(folder: Path, pages: Sequence[str] = PAGES) -> list[Path]:
     """List the notebooks of a report in the order of its pages.
 
     Parameters
     ----------
     folder : Path
         Folder of the notebooks.
+    pages : sequence of str
+        Their names in this order.
 
     Returns
     -------
     list of Path
-        Those of `PAGES` that are there.
+        Those that are there.
 
     Raises
     ------
     InputError
         Where there is none.
     """
-    found = [path for path in (folder / f"{name}.ipynb" for name in PAGES) if path.is_file()]
+    found = [path for path in (folder / f"{name}.ipynb" for name in pages) if path.is_file()]
     if not found:
-        remedy = f"use medgauge from its checkout, whose notebooks/ holds {PAGES[0]}.ipynb"
+        remedy = f"use medgauge from its checkout, whose notebooks/ holds {pages[0]}.ipynb"
         raise InputError("holds no notebook of a report", remedy, file=folder)
     return found
 
@@ -185,7 +190,7 @@ def notebook_files(folder: Path) -> list[Path]:
 def _plan(
     params_files: Iterable[str | os.PathLike[str]],
     root: Path,
-    notebooks: list[Path],
+    folder: Path,
     only: Sequence[str],
     force: bool,
     forms: frozenset[str],
@@ -193,18 +198,19 @@ def _plan(
     """Read every params file and find out what each report needs, before anything runs."""
     if PAPER in forms:
         require_browser()
-    names = [path.stem for path in notebooks]
-    for name in only:
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-            raise InputError(f"there is no notebook {name!a}", remedy)
+    read = [read_params(file) for file in params_files]
+    pages = {Params.system: PAGES, FindingsParams.system: FINDINGS_PAGES}
+    notebooks = {name: notebook_files(folder, pages[name]) for name in sorted({one.system for one in read})}
+    _require_known(only, [path.stem for paths in notebooks.values() for path in paths])
     reports: dict[str, _Report] = {}
-    for file in params_files:
-        report = _planned(read_params(file), root, notebooks, only, force, forms)
+    for params in read:
+        paths = notebooks[params.system]
+        if only and not {path.stem for path in paths}.intersection(only):
+            continue
+        report = _planned(params, root, paths, only, force, forms)
         if report.name in reports:
             wrong = f"is about {report.name}, and so is {reports[report.name].params.file}"
-            raise InputError(wrong, "give each benchmark version one params file", file=file)
+            raise InputError(wrong, "give each benchmark version one params file", file=params.file)
         reports[report.name] = report
     for report in reports.values():
         if not report.unchanged:
@@ -212,8 +218,17 @@ def _plan(
     return list(reports.values())
 
 
+def _require_known(only: Sequence[str], names: Sequence[str]) -> None:
+    """Require the named notebooks to be those of a report."""
+    for name in only:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+            raise InputError(f"there is no notebook {name!a}", remedy)
+
+
 def _planned(
-    params: Params,
+    params: Params | FindingsParams,
     root: Path,
     notebooks: list[Path],
     only: Sequence[str],
@@ -244,7 +259,7 @@ def _planned(
     )
 
 
-def _labels_modified(params: Params) -> int | None:
+def _labels_modified(params: Params | FindingsParams) -> int | None:
     """Say when the task labels were last written, in nanoseconds; a public report holds no hash of them."""
     return None if params.labels_file is None else params.labels_file.stat().st_mtime_ns
 
@@ -258,8 +273,14 @@ def _read_run(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _date(params: Params) -> str:
-    """Require the records to be usable and of the version the params file names; give the latest date."""
+def _date(params: Params | FindingsParams) -> str:
+    """Require the data to be usable and of the version the params file names; give the date of the report.
+
+    A board has the latest date of its records. Corpora of findings are read by the notebook alone.
+    """
+    if isinstance(params, FindingsParams):
+        require_version(params.source_folders()["data"], params.benchmark_version)
+        return params.date
     from medgauge_lib.board import latest
     from medgauge_lib.checks import require_usable
 
@@ -344,14 +365,14 @@ def _context(report: _Report, name: str) -> PageContext:
         title=params.title or report.name,
         benchmark=params.benchmark,
         version=params.benchmark_version,
-        subset=params.subset,
+        subset=params.subset if isinstance(params, Params) else "",
         pages=tuple((page_label(page), href) for page, href in addresses.items()),
         current=addresses[name],
         home="../../index.html",
         command=f"medgauge reproduce reports/{params.benchmark}/{params.benchmark_version}",
         facts=(
             ("Seed", str(params.seed)),
-            ("Records", str(len(report.inputs["records"]))),
+            *((key.capitalize(), str(len(report.inputs[key]))) for key in params.counted),
             ("Made by", f"medgauge {__version__}"),
         ),
         links=(

@@ -1,9 +1,10 @@
 """Params files: what one report is about, typed and checked before anything runs.
 
-A params file is a YAML mapping of single values. A scalar is read as the text that stands in the file and
-then converted by the type its key declares, so that the version ``1.10`` stays ``1.10``, quoted or not. Paths
-are relative to the params file, and a notebook receives them as they were written: the same params file gives
-the same executed notebook on every machine.
+A params file is about a board, or, where it says ``system: findings``, about the quality of findings. It is
+a YAML mapping of single values. A scalar is read as the text that stands in the file and then converted by
+the type its key declares, so that the version ``1.10`` stays ``1.10``, quoted or not. Paths are relative to
+the params file, and a notebook receives them as they were written: the same params file gives the same
+executed notebook on every machine.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.records import RecordSet, read_records
 
 if TYPE_CHECKING:
     import yaml
+
+    from medgauge_lib.findings.quality import QualityReport
 
 SUBSETS = ("dev", "holdout", "calib")
 """The subsets of a benchmark version; they are never pooled."""
@@ -35,8 +38,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
-class Params:
-    """One report: which records, which figures, for whom.
+class ReportParams:
+    """What every report has: the params file, and what it is published as.
 
     Attributes
     ----------
@@ -44,44 +47,25 @@ class Params:
         The params file; relative paths in it start at its folder.
     benchmark, benchmark_version : str
         What the report is about; also the two folders it is published under.
-    records : str
-        Folder of the result records, as written in the file.
-    subset : str
-        ``dev``, ``holdout`` or ``calib``.
-    seed : int
-        Seed of every resampled interval, in [0, 2**64).
-    labels : str or None
-        File of task labels, as written in the file.
-    title : str or None
-        Heading of the report; None where the benchmark and its version will do.
-    publish : str
-        ``public`` or ``internal``.
     """
+
+    system: ClassVar[str]
+    """Which scoring system the report shows."""
+    keys: ClassVar[tuple[str, ...]]
+    """The keys of its params file, in the order a notebook receives them."""
+    sources: ClassVar[tuple[str, ...]]
+    """The keys that name folders."""
+    counted: ClassVar[tuple[str, ...]]
+    """The folders whose files a page counts."""
 
     file: Path
     benchmark: str
     benchmark_version: str
-    records: str
-    subset: Literal["dev", "holdout", "calib"] = "holdout"
-    seed: int = 20260101
-    labels: str | None = None
-    title: str | None = None
-    publish: Literal["public", "internal"] = "public"
 
     @property
     def folder(self) -> Path:
         """Folder of the params file, where its notebooks run."""
         return self.file.parent
-
-    @property
-    def records_folder(self) -> Path:
-        """Folder of the records as seen from here."""
-        return self.folder / self.records
-
-    @property
-    def labels_file(self) -> Path | None:
-        """File of task labels as seen from here, or None."""
-        return None if self.labels is None else self.folder / self.labels
 
     def values(self) -> dict[str, str | int | None]:
         """Give the values a notebook receives, by the names of its parameters cell.
@@ -96,16 +80,102 @@ class Params:
         >>> Params(Path("params/x.yaml"), "bm-x", "1.10.0", "../x").values()["benchmark_version"]
         '1.10.0'
         """
-        return {name: getattr(self, name) for name in KEYS}
+        return {name: getattr(self, name) for name in self.keys}
+
+    @property
+    def labels_file(self) -> Path | None:
+        """File of task labels as seen from here, or None."""
+        return None
+
+    def source_folders(self) -> dict[str, Path]:
+        """Give the folders the report is made from as seen from here, by their keys."""
+        return {key: self.folder / getattr(self, key) for key in self.sources}
 
 
-KEYS = tuple(field.name for field in fields(Params) if field.name != "file")
-"""The keys of a params file, in the order a notebook receives them."""
+@dataclass(frozen=True)
+class Params(ReportParams):
+    """The report of a board: which records, which figures, for whom.
 
-_REQUIRED = ("benchmark", "benchmark_version", "records")
+    Attributes
+    ----------
+    records : str
+        Folder of the result records, as written in the file.
+    subset : str
+        ``dev``, ``holdout`` or ``calib``.
+    seed : int
+        Seed of every resampled interval, in [0, 2**64).
+    labels : str or None
+        File of task labels, as written in the file.
+    title : str or None
+        Heading of the report; None where the benchmark and its version will do.
+    publish : str
+        ``public`` or ``internal``.
+    """
+
+    system: ClassVar[str] = "board"
+    sources: ClassVar[tuple[str, ...]] = ("records",)
+    counted: ClassVar[tuple[str, ...]] = ("records",)
+
+    records: str
+    subset: Literal["dev", "holdout", "calib"] = "holdout"
+    seed: int = 20260101
+    labels: str | None = None
+    title: str | None = None
+    publish: Literal["public", "internal"] = "public"
+
+    @property
+    def records_folder(self) -> Path:
+        """Folder of the records as seen from here."""
+        return self.folder / self.records
+
+    @property
+    def labels_file(self) -> Path | None:
+        """File of task labels as seen from here, or None."""
+        return None if self.labels is None else self.folder / self.labels
 
 
-def read_params(file: str | os.PathLike[str]) -> Params:
+@dataclass(frozen=True)
+class FindingsParams(ReportParams):
+    """The report of finding quality: which tasks, submissions and reviews.
+
+    Attributes
+    ----------
+    data, submissions, reviews : str
+        Folders as `medgauge_lib.findings.score_findings` takes them, as written in the file.
+    date : str
+        Day that the report is dated, as YYYY-MM-DD; nothing that it is made from carries one.
+    seed : int
+        Seed of the resampled intervals, in [0, 2**64).
+    title : str or None
+        Heading of the report; None where the benchmark and its version will do.
+    publish : str
+        ``public`` or ``internal``: who the report is for. It quotes its corpora either way.
+    """
+
+    system: ClassVar[str] = "findings"
+    sources: ClassVar[tuple[str, ...]] = ("data", "submissions", "reviews")
+    counted: ClassVar[tuple[str, ...]] = ("submissions",)
+
+    data: str
+    submissions: str
+    reviews: str
+    date: str
+    seed: int = 20260101
+    title: str | None = None
+    publish: Literal["public", "internal"] = "public"
+
+
+KEYS = Params.keys = tuple(field.name for field in fields(Params) if field.name != "file")
+"""The keys of a params file of a board, in the order a notebook receives them."""
+
+FINDINGS_KEYS = FindingsParams.keys = (
+    "system",
+    *(field.name for field in fields(FindingsParams) if field.name != "file"),
+)
+"""The keys of a params file of finding quality, in the order a notebook receives them."""
+
+
+def read_params(file: str | os.PathLike[str]) -> Params | FindingsParams:
     """Read and check one params file.
 
     Parameters
@@ -115,8 +185,8 @@ def read_params(file: str | os.PathLike[str]) -> Params:
 
     Returns
     -------
-    Params
-        Its values; the records folder exists.
+    Params or FindingsParams
+        Its values, of finding quality where it says so; the folders exist.
 
     Raises
     ------
@@ -125,16 +195,23 @@ def read_params(file: str | os.PathLike[str]) -> Params:
     """
     path = Path(file)
     nodes = _mapping(path, _text(path))
+    kind = FindingsParams if "system" in nodes else Params
     for key in nodes:
-        if key not in KEYS:
-            raise _unknown_key(path, key)
-    for key in _REQUIRED:
+        if key not in kind.keys:
+            raise _unknown_key(path, key, kind)
+    for key in _required(kind):
         if key not in nodes:
             raise InputError(f"{key} is missing", f"write {key}: and its value", file=path, pointer=f"/{key}")
     values = {key: _value(path, key, node) for key, node in nodes.items()}
-    params = Params(file=path, **cast("dict[str, str]", values))  # type: ignore[arg-type]
+    values.pop("system", None)
+    params = kind(file=path, **cast("dict[str, str]", values))  # type: ignore[arg-type]
     _require_sources(params)
     return params
+
+
+def _required(kind: type[ReportParams]) -> tuple[str, ...]:
+    """The keys that a params file must have."""
+    return tuple(field.name for field in fields(kind) if field.default is MISSING and field.name in kind.keys)
 
 
 def locate(path: str | os.PathLike[str]) -> Path:
@@ -207,6 +284,69 @@ def load(records: str | os.PathLike[str], *, benchmark: str, benchmark_version: 
     return found
 
 
+def load_findings(
+    data: str | os.PathLike[str],
+    submissions: str | os.PathLike[str],
+    reviews: str | os.PathLike[str],
+    *,
+    benchmark_version: str,
+    seed: int = 20260101,
+) -> QualityReport:
+    """Score the findings a notebook's parameters name, and hold the data against the version they say.
+
+    Parameters
+    ----------
+    data, submissions, reviews : path
+        Folders as `medgauge_lib.findings.score_findings` takes them, found as `locate` finds them.
+    benchmark_version : str
+        What the data must be of.
+    seed : int
+        Of the resamples of the intervals.
+
+    Returns
+    -------
+    QualityReport
+
+    Raises
+    ------
+    InputError
+        If a folder cannot be used, or the data are of another version.
+    """
+    from medgauge_lib.findings.quality import score_findings
+
+    folder = locate(data)
+    require_version(folder, benchmark_version)
+    return score_findings(folder, locate(submissions), locate(reviews), seed=seed)
+
+
+def require_version(data: Path, benchmark_version: str) -> None:
+    """Require a data folder of finding quality to be of the version that a params file says.
+
+    Parameters
+    ----------
+    data : Path
+        With ``tasks.json`` and ``release.json``.
+    benchmark_version : str
+        What ``release.json`` must say.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be used, or says another version.
+    """
+    from medgauge_lib.findings.contract import read_benchmark
+
+    found = read_benchmark(data).version
+    if found != benchmark_version:
+        raise InputError(
+            f"is version {_shown(str(found))}, not {benchmark_version}"
+            if isinstance(found, str)
+            else found.reason,
+            "correct benchmark_version, or the folder of the data",
+            file=data / "release.json",
+        )
+
+
 def _text(path: Path) -> str:
     """Give the text of a params file, or say why it is none."""
     try:
@@ -252,7 +392,7 @@ def _mapping(path: Path, text: str) -> dict[str, yaml.Node]:
     except RecursionError:
         raise InputError("is nested too deeply", "write one key: value on each line", file=path) from None
     if root is None:
-        raise InputError("is empty", f"it needs {', '.join(_REQUIRED)}", file=path)
+        raise InputError("is empty", f"it needs {', '.join(_required(Params))}", file=path)
     if not isinstance(root, yaml.MappingNode):
         raise InputError("is not a mapping", "write one key: value on each line", file=path)
     nodes: dict[str, yaml.Node] = {}
@@ -268,10 +408,14 @@ def _mapping(path: Path, text: str) -> dict[str, yaml.Node]:
     return nodes
 
 
-def _unknown_key(path: Path, key: str) -> InputError:
-    """Name an unknown key together with the known one it resembles."""
-    near = difflib.get_close_matches(key.lower(), KEYS, n=1)
-    remedy = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(KEYS)}"
+def _unknown_key(path: Path, key: str, kind: type[ReportParams]) -> InputError:
+    """Name an unknown key together with the known one it resembles, or the system it belongs to."""
+    if key in FINDINGS_KEYS and kind is Params:
+        return InputError(
+            f"{key} is no key of a board", "write system: findings for a report of findings", file=path
+        )
+    near = difflib.get_close_matches(key.lower(), kind.keys, n=1)
+    remedy = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(kind.keys)}"
     return InputError(f"unknown key {_shown(key)}", remedy, file=path)
 
 
@@ -320,6 +464,15 @@ def _line(text: str) -> str:
     return text
 
 
+def _date(text: str) -> str:
+    """Accept a day of the calendar."""
+    from medgauge_lib.findings.corpus import is_date
+
+    if not is_date(text):
+        raise ValueError("is not a date")
+    return text
+
+
 def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
     """Make the conversion of a key that allows a few words."""
 
@@ -332,35 +485,43 @@ def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
 
 
 _CONVERT: Mapping[str, Callable[[str], str | int]] = {
+    "system": _one_of((FindingsParams.system,)),
     "benchmark": _name,
     "benchmark_version": _name,
     "records": _line,
+    "data": _line,
+    "submissions": _line,
+    "reviews": _line,
     "subset": _one_of(SUBSETS),
     "seed": _seed,
     "labels": _line,
     "title": _line,
+    "date": _date,
     "publish": _one_of(PUBLISH),
 }
 
 _REMEDY: Mapping[str, str] = {
     "benchmark": "write letters, digits, hyphens, dots or underscores, beginning with a letter or digit",
     "benchmark_version": "write the version as the records have it, such as 1.0.3",
-    "records": "write the folder of the records, relative to this file",
+    "system": "write system: findings, or leave it out for a board",
+    **{
+        key: f"write the folder of the {key}, relative to this file"
+        for key in (*Params.sources, *FindingsParams.sources)
+    },
+    "date": "write a day as YYYY-MM-DD, such as 2026-06-30",
     "seed": "write digits only, such as 20260101",
 }
 
 
-def _require_sources(params: Params) -> None:
-    """Require the records folder and the labels file to be there."""
-    if not params.records_folder.is_dir():
-        looked_at = os.path.normpath(Path.cwd() / params.records_folder)
-        wrong = "is a file, not a folder" if params.records_folder.exists() else "does not exist"
-        raise InputError(
-            f"{looked_at} {wrong}",
-            "write the folder of the records, relative to this file",
-            file=params.file,
-            pointer="/records",
-        )
+def _require_sources(params: Params | FindingsParams) -> None:
+    """Require the folders and the labels file to be there."""
+    for key, folder in params.source_folders().items():
+        if not folder.is_dir():
+            looked_at = os.path.normpath(Path.cwd() / folder)
+            wrong = "is a file, not a folder" if folder.exists() else "does not exist"
+            raise InputError(f"{looked_at} {wrong}", _REMEDY[key], file=params.file, pointer=f"/{key}")
+    if isinstance(params, FindingsParams):
+        return
     if params.labels_file is not None and not params.labels_file.is_file():
         looked_at = os.path.normpath(Path.cwd() / params.labels_file)
         raise InputError(

@@ -1,15 +1,22 @@
-"""The list of all reports: one section a benchmark, its versions newest first and never compared."""
+"""The list of all reports: a part for each scoring system, a section a benchmark, versions newest first.
+
+Systems are never mixed, and versions never compared.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
+from medgauge_lib.charts.display import count
 from medgauge_lib.report.exporter import render, sealed, style_sheet
 from medgauge_lib.report.manifest import read_manifest
 from medgauge_lib.report.paper import PAPER
+from medgauge_lib.report.params import FindingsParams, Params
 from medgauge_lib.report.single import SINGLE
 
 
@@ -21,10 +28,10 @@ class Listed:
     ----------
     href : str
         Address of its first page.
-    title, version, subset : str
+    title, version : str
         What its params file says.
-    records : int
-        How many records went in.
+    facts : tuple of str
+        What else tells it apart: subset, and how much went in.
     internal : bool
         Whether its params file keeps it from the public.
     forms : tuple of (str, str)
@@ -34,8 +41,7 @@ class Listed:
     href: str
     title: str
     version: str
-    subset: str
-    records: int
+    facts: tuple[str, ...]
     internal: bool
     forms: tuple[tuple[str, str], ...]
 
@@ -53,7 +59,13 @@ def site_page(out: Path) -> str:
     str
         An HTML page.
     """
-    return render("site.html.j2", benchmarks=_benchmarks(out), **sealed(style_sheet()))
+    found = _benchmarks(out)
+    return render(
+        "site.html.j2",
+        boards=found[Params.system],
+        findings=found[FindingsParams.system],
+        **sealed(style_sheet()),
+    )
 
 
 def version_key(version: str) -> tuple[tuple[int, str], ...]:
@@ -78,23 +90,21 @@ def version_key(version: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
 
 
-def _benchmarks(out: Path) -> dict[str, list[Listed]]:
-    """Find the reports below a folder: benchmark to versions, newest first."""
-    found: dict[str, list[Listed]] = {}
+def _benchmarks(out: Path) -> dict[str, dict[str, list[Listed]]]:
+    """Find the reports below a folder: system to benchmark to versions, newest first."""
+    found: dict[str, dict[str, list[Listed]]] = {Params.system: {}, FindingsParams.system: {}}
     for folder in sorted(out.glob("[!.]*/[!.]*")):
         inputs = read_manifest(folder).get("inputs")
         if not inputs:
             continue
         values = inputs["params"]["values"]
         version = values["benchmark_version"]
-        title = values["title"] or f"{values['benchmark']} {version}"
         address = quote(f"{folder.parent.name}/{folder.name}/")
         listed = Listed(
             href=f"{address}index.html",
-            title=title,
+            title=values["title"] or f"{values['benchmark']} {version}",
             version=version,
-            subset=values["subset"],
-            records=len(inputs["records"]),
+            facts=_facts(values, inputs),
             internal=values["publish"] == "internal",
             forms=tuple(
                 (label, address + name)
@@ -102,8 +112,18 @@ def _benchmarks(out: Path) -> dict[str, list[Listed]]:
                 if (folder / name).is_file()
             ),
         )
-        found.setdefault(values["benchmark"], []).append(listed)
+        found[values.get("system", Params.system)].setdefault(values["benchmark"], []).append(listed)
     return {
-        benchmark: sorted(found[benchmark], key=lambda listed: version_key(listed.version), reverse=True)
-        for benchmark in sorted(found)
+        system: {
+            benchmark: sorted(listed, key=lambda one: version_key(one.version), reverse=True)
+            for benchmark, listed in sorted(benchmarks.items())
+        }
+        for system, benchmarks in found.items()
     }
+
+
+def _facts(values: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[str, ...]:
+    """Tell of one report which subset it is of, and how much went in."""
+    if "subset" in values:
+        return (f"subset {values['subset']}", count(len(inputs["records"]), "record"))
+    return (count(len(inputs["submissions"]), "submission"), f"dated {values['date']}")
