@@ -14,14 +14,17 @@ from typing import Any
 import nbformat
 import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
+from jinja2 import Environment
 from make_reports import HOSTILE, figure_data, notebook, project, showing, spec
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from medgauge_lib import demo
-from medgauge_lib.report.build import build
+from medgauge_lib.report.build import build, notebook_files
+from medgauge_lib.report.paper import BROWSERS, printed
+from medgauge_lib.report.single import SINGLE
 from medgauge_lib.schema import fault
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -73,11 +76,81 @@ def hostile_records(folder: Path) -> list[dict[str, Any]]:
     return made
 
 
+NAMES = ["Ash", HOSTILE, "Birch 9", "Birch 10", "Cedar", "Dill", "Elder"]
+SCORES = ["85.0", "9.5", "−1.0", "70.0", "70.0", "100.0", "0.0"]
+COSTS = ["EUR 2.00", "USD 1.00", "", "EUR 0.50", "USD 0.25", "EUR 1,000.00", ""]
+
+
+BOARD = """
+<div class="mg-scroll" role="region" tabindex="0" aria-label="Board">
+<table class="mg-table mg-board">
+<thead><tr><th scope="col">Rank</th><th scope="col">Subject</th><th scope="col">Groups</th>
+<th scope="col">pass^3</th><th scope="col"><span class="mg-sr">drawn</span></th>
+<th scope="col">Cost</th></tr></thead>
+<tbody>
+{% for name, score, cost in rows %}
+<tr data-row="r{{ loop.index }}">
+<td>{{ loop.index }}</td>
+<th scope="row">{{ name }}<small>small print</small></th>
+<td class="mg-groups"><svg class="mg-bars" width="9" viewBox="0 0 9 10"><rect width="5" height="10"/></svg>
+<span class="mg-sr">a</span></td>
+<td>{{ score }}<small>1 to 2</small></td>
+<td class="mg-interval"><svg width="9" height="9"></svg></td>
+<td{% if not cost %} class="mg-absent"{% endif %}>{{ cost or "not available" }}</td>
+</tr>
+{% endfor %}
+</tbody>
+</table>
+</div>
+"""
+"""A table in the form of the board, with one row a name."""
+
+
+def subjects_table() -> str:
+    """Return the made board, its rows in board order."""
+    rows = zip(NAMES, SCORES, COSTS, strict=True)
+    return Environment(autoescape=True).from_string(BOARD).render(rows=list(rows))
+
+
+def subjects_chart() -> dict[str, Any]:
+    """Return a chart with one bar and one text a name, whose rows say the subject and its id."""
+    rows = [{"id": f"r{n}", "subject": name, "n": n} for n, name in enumerate(NAMES, 1)]
+    y = {"field": "n", "type": "ordinal", "axis": None}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "description": "A bar a subject.",
+        "datasets": {"rows": rows},
+        "data": {"name": "rows"},
+        "layer": [
+            {"mark": "bar", "encoding": {"y": y, "x": {"field": "n", "type": "quantitative"}}},
+            {"mark": "text", "encoding": {"y": y, "text": {"field": "id", "type": "nominal"}}},
+        ],
+    }
+
+
 def other_pages() -> dict[str, nbformat.NotebookNode]:
-    """Two pages of outputs that the project's own notebooks do not have."""
+    """Pages of outputs that the project's own notebooks do not have, or not as precisely."""
     wide = "<table><tr>" + "".join(f"<td>column{number}</td>" for number in range(40)) + "</tr></table>"
     table = "<table><tr><th scope='col'>a</th></tr><tr><td>b</td></tr></table>"
+    data = figure_data("subjects", chart=subjects_chart())
+    data["application/vnd.medgauge.table+json"] = {
+        "columns": ["id", "subject", "version", "score"],
+        "rows": [
+            [f"r{number}", name, version, score]
+            for number, (name, version, score) in enumerate(
+                zip(
+                    NAMES,
+                    ["1.10", "1.9", "1.2", "1.1", "1", "2", "3"],
+                    [0.5, None, -1, 1e-7, 10, 9, 2],
+                    strict=True,
+                ),
+                1,
+            )
+        ],
+    }
     return {
+        "summary": notebook(showing(figure_data("board", html=subjects_table()), data)),
+        "groups": notebook(showing(figure_data("again", chart=subjects_chart())), title="Again"),
         "difficulty": notebook(
             showing(
                 figure_data("bars", HOSTILE, chart=spec([HOSTILE, "b", "c"])),
@@ -102,20 +175,32 @@ def other_pages() -> dict[str, nbformat.NotebookNode]:
 
 @pytest.fixture(scope="session")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of one built report: the project's notebooks over hostile records, and two other pages."""
+    """Folder of one whole report, as pages and as one file: the project's notebooks over hostile records."""
     root = tmp_path_factory.mktemp("browser")
     own = {path.stem: nbformat.read(path, as_version=4) for path in sorted(PROJECT.glob("*.ipynb"))}
-    title = json.dumps("</title><script>window.hit=1</script>\"'", ensure_ascii=True)
-    records = hostile_records(root / "demo")
     file = project(
         root,
-        own | other_pages(),
-        records=records,
-        title=title,
+        own,
+        records=hostile_records(root / "demo"),
+        title=json.dumps("</title><script>window.hit=1</script>\"'", ensure_ascii=True),
         benchmark="bm-demo-lab",
         benchmark_version="0.1.0",
     )
-    (made,) = build([file], out=root / "reports", notebooks=root / "notebooks", progress=False)
+    return built(root, file)
+
+
+@pytest.fixture(scope="session")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a report with the pages made here, as pages and as one file."""
+    root = tmp_path_factory.mktemp("others")
+    return built(root, project(root, other_pages()))
+
+
+def built(root: Path, file: Path) -> Path:
+    """Build a project's report, as pages and as one file, and return its folder."""
+    (made,) = build(
+        [file], out=root / "reports", notebooks=root / "notebooks", single_file=True, progress=False
+    )
     return made.folder
 
 
@@ -151,12 +236,14 @@ def opened(browser: Browser) -> Iterator[Any]:
         seen = Seen(context.new_page())
         seen_pages.append(seen)
         seen.page.on("request", lambda request: seen.requests.append(request.url))
-        seen.page.on("console", lambda said: said.type == "error" and seen.errors.append(said.text))
+        seen.page.on(
+            "console", lambda said: said.type in ("error", "warning") and seen.errors.append(said.text)
+        )
         seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
         seen.page.on("dialog", lambda dialog: (seen.dialogs.append(dialog.message), dialog.dismiss()))
         seen.page.goto(file.as_uri())
         if options.get("java_script_enabled", True) and file.parent.name != "reports":
-            seen.page.wait_for_function("document.documentElement.dataset.charts", timeout=20_000)
+            seen.page.locator("html[data-charts]").wait_for(state="attached")
         return seen
 
     yield open_file
@@ -168,57 +255,70 @@ def opened(browser: Browser) -> Iterator[Any]:
         context.close()
 
 
-def pages_of(report: Path) -> list[Path]:
-    """Every page of a report and the list of reports."""
-    return [*sorted(report.glob("*.html")), report.parents[1] / "index.html"]
+@pytest.fixture(scope="session")
+def pages(report: Path, others: Path) -> list[Path]:
+    """Every page of both reports, their single files, and a list of reports."""
+    return [*sorted(report.glob("*.html")), *sorted(others.glob("*.html")), report.parents[1] / "index.html"]
 
 
-def test_every_mark_is_drawn_and_nothing_is_requested(report: Path, opened: Any) -> None:
-    """Each figure of each page draws its marks; there is no request and no error in the console."""
-    drawn = {}
-    for file in pages_of(report):
+def open_details(page: Page) -> None:
+    """Open everything that can be opened."""
+    page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+    page.wait_for_timeout(50)
+
+
+def test_every_mark_is_drawn_and_nothing_is_requested(pages: list[Path], opened: Any) -> None:
+    """Each figure of each page draws its marks; there is no request and nothing in the console."""
+    drawn: dict[tuple[Path, str], int] = {}
+    for file in pages:
         page = opened(file).page
         figures = page.locator(".chart[data-figure]")
         for number in range(figures.count()):
             figure = figures.nth(number)
             marks = figure.locator(":is(.role-mark:not(.mark-group)) :is(path, text, line, image)").count()
-            drawn[figure.get_attribute("data-figure")] = marks
+            drawn[file, str(figure.get_attribute("data-figure"))] = marks
         assert page.evaluate("document.documentElement.dataset.charts ?? 'none'") in ("drawn", "none")
-    specs = {path.name.removesuffix(".vl.json") for path in (report / "figures").glob("*.vl.json")}
-    assert set(drawn) == specs
     assert min(drawn.values()) > 0
-    assert drawn["bars"] == 3
-    assert drawn["own"] == 40
+    for folder in {file.parent for file in pages[:-1]}:
+        specs = {path.name.removesuffix(".vl.json") for path in (folder / "figures").glob("*.vl.json")}
+        assert {name for file, name in drawn if file.parent == folder and file.name != SINGLE} == specs
+        assert sum(file == folder / SINGLE for file, _ in drawn) == len(specs)
+    assert {name: n for (file, name), n in drawn.items() if file.name == "integrity.html"}.get("own") == 40
+    assert {name: n for (_, name), n in drawn.items()}["difficulty-bars"] == 3
 
 
-def test_axe_finds_nothing(report: Path, opened: Any) -> None:
+def test_axe_finds_nothing(pages: list[Path], opened: Any) -> None:
     """The accessibility checker finds nothing, on a wide and a narrow screen, in light and in dark."""
     axe = Path(AXE_FILE_PATH).read_text(encoding="utf-8")
-    for file in pages_of(report):
+    for file in pages:
         for width, scheme in ((1280, "light"), (390, "dark")):
             page = opened(file, width, scheme).page
-            page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+            open_details(page)
             page.evaluate(axe)
             found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(r => r.violations)")
             assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], file.name
 
 
-def test_hostile_strings_stay_text(report: Path, opened: Any) -> None:
+def test_hostile_strings_stay_text(pages: list[Path], opened: Any) -> None:
     """No string of a record or a params file becomes an element, a script or a request."""
-    for file in pages_of(report):
+    for file in pages:
         page = opened(file).page
         assert page.evaluate("'hit' in window") is False
         assert page.locator("img:not([src^='data:image/'])").count() == 0
         scripts = page.locator("script:not([type='application/json'])").count()
         assert scripts == (0 if file.parent.name == "reports" else 2 if page.locator(".chart").count() else 1)
         assert page.locator("[onclick], [onerror], [onload], iframe, object, embed, base").count() == 0
-        for link in page.locator("a[href]").all():
-            assert re.fullmatch(r"[#./\w-]+(\.\w+)*", str(link.get_attribute("href")))
+        addresses = page.evaluate(
+            "[...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href'))"
+        )
+        inline = r"data:(text/csv|application/json|image/svg\+xml);base64,[\w+/=]*"
+        allowed = rf"[#./\w-]+(\.\w+)*|{inline}" if file.name == SINGLE else r"[#./\w-]+(\.\w+)*"
+        assert [address for address in addresses if not re.fullmatch(allowed, address)] == []
 
 
-def test_tooltips_show_hostile_text_as_text(report: Path, opened: Any) -> None:
+def test_tooltips_show_hostile_text_as_text(others: Path, opened: Any) -> None:
     """A tooltip writes what the record says and makes no element of it."""
-    page = opened(report / "difficulty.html").page
+    page = opened(others / "difficulty.html").page
     page.locator(".chart .mark-rect.role-mark path").first.hover()
     tooltip = page.locator("#vg-tooltip-element")
     tooltip.wait_for(state="visible")
@@ -250,11 +350,11 @@ def test_the_policy_stops_what_is_injected(report: Path, browser: Browser) -> No
     context.close()
 
 
-def test_pages_fit_a_narrow_screen(report: Path, opened: Any) -> None:
+def test_pages_fit_a_narrow_screen(pages: list[Path], opened: Any) -> None:
     """At 390 px no page scrolls sideways; what is wider scrolls in a region the keyboard reaches."""
-    for file in pages_of(report):
+    for file in pages:
         page = opened(file, 390).page
-        page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+        open_details(page)
         assert page.evaluate("document.documentElement.scrollWidth") == 390, file.name
         unreachable = page.evaluate(
             """() => [...document.querySelectorAll("main *")]
@@ -265,25 +365,31 @@ def test_pages_fit_a_narrow_screen(report: Path, opened: Any) -> None:
         assert unreachable == [], file.name
 
 
-def test_charts_keep_a_readable_size(report: Path, opened: Any) -> None:
+def test_charts_keep_a_readable_size(others: Path, opened: Any) -> None:
     """On a narrow screen a wide chart is scrolled, not shrunk until its text cannot be read."""
-    page = opened(report / "integrity.html", 390).page
+    page = opened(others / "integrity.html", 390).page
     box = page.locator(".chart svg.marks").bounding_box()
     assert box is not None
     assert box["width"] >= 570
 
 
-def test_headings_and_landmarks_of_every_page(report: Path, opened: Any) -> None:
-    """One h1, no level left out, one main, one header, one footer; the current page is marked."""
-    for file in pages_of(report)[:-1]:
+def test_headings_and_landmarks_of_every_page(pages: list[Path], opened: Any) -> None:
+    """One h1, no level left out, one main, header and footer; ids are unique; the current page is marked."""
+    for file in pages[:-1]:
         page = opened(file).page
         levels = page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(h => +h.tagName[1])")
         assert levels.count(1) == 1
         assert levels[0] == 1
         assert all(after - before <= 1 for before, after in pairwise(levels))
-        for landmark in ("main", "body > header", "nav", "body > footer"):
+        for landmark in ("main", "body > header", "nav.pages", "body > footer"):
             assert page.locator(landmark).count() == 1
-        assert page.locator("nav [aria-current=page]").get_attribute("href") == file.name
+        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(element => element.id)")
+        assert len(ids) == len(set(ids)), file
+        marked = page.locator("nav [aria-current=page]")
+        if file.name == SINGLE:
+            assert marked.count() == 0
+        else:
+            assert marked.get_attribute("href") == file.name
 
 
 def test_the_keyboard_reaches_content_and_data(report: Path, opened: Any) -> None:
@@ -322,7 +428,7 @@ def test_paper_shows_the_data_and_no_navigation(report: Path, opened: Any) -> No
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
-def test_dark_pages_are_dark_and_charts_legible(report: Path, opened: Any) -> None:
+def test_dark_pages_are_dark_and_charts_legible(report: Path, others: Path, opened: Any) -> None:
     """In dark the library's charts take the dark colours; a chart in its own colours keeps a light ground."""
     page = opened(report / "groups.html", scheme="dark").page
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(13, 17, 23)"
@@ -330,6 +436,228 @@ def test_dark_pages_are_dark_and_charts_legible(report: Path, opened: Any) -> No
         "[...document.querySelectorAll('.themed svg.marks text')].map(text => getComputedStyle(text).fill)"
     )
     assert {"rgb(230, 237, 243)", "rgb(157, 167, 179)"} >= set(colours) != set()
-    page = opened(report / "difficulty.html", scheme="dark").page
+    page = opened(others / "difficulty.html", scheme="dark").page
     ground = "getComputedStyle(document.querySelector('.chart.light')).backgroundColor"
     assert page.evaluate(ground) == "rgb(255, 255, 255)"
+
+
+def order(page: Page) -> list[str]:
+    """Ranks of the rows of the made board as they are shown."""
+    cells = page.locator("#board .mg-board tbody tr:not([hidden]) td:first-child")
+    return [text.strip() for text in cells.all_inner_texts()]
+
+
+def header(page: Page, words: str) -> Any:
+    """Return the button in a header of the made board."""
+    return page.locator("#board .mg-board thead").get_by_role("button", name=words, exact=True)
+
+
+def test_a_table_is_sorted_by_a_column_and_put_back(others: Path, opened: Any) -> None:
+    """A header sorts up, down and back, by numbers as numbers; the page says what it did."""
+    page = opened(others / "index.html").page
+    status = page.locator("#board .table .tools [role=status]")
+    head = page.locator("#board .mg-board th", has=header(page, "pass^3"))
+    assert order(page) == list("1234567")
+    assert head.get_attribute("aria-sort") is None
+    header(page, "pass^3").click()
+    assert order(page) == list("3724516")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert status.inner_text().startswith("Sorted by pass^3, ascending. Bars mark the same groups as before")
+    header(page, "pass^3").click()
+    assert order(page) == list("6145273")
+    assert head.get_attribute("aria-sort") == "descending"
+    header(page, "pass^3").click()
+    assert order(page) == list("1234567")
+    assert head.get_attribute("aria-sort") is None
+    assert status.inner_text() == ""
+    header(page, "Subject").click()
+    assert order(page)[-5:] == list("34567")
+    page.get_by_role("button", name="Back to board order").click()
+    assert order(page) == list("1234567")
+    assert page.evaluate("document.activeElement.textContent") == "Subject"
+    assert page.locator("#board .mg-board thead button").count() == 5
+
+
+def test_amounts_are_ordered_within_their_currency(others: Path, opened: Any) -> None:
+    """Amounts in two currencies are never compared, and what is absent comes last in either direction."""
+    page = opened(others / "index.html").page
+    header(page, "Cost").click()
+    assert order(page) == list("4165237")
+    header(page, "Cost").click()
+    assert order(page) == list("6142537")
+
+
+def test_tables_are_sorted_with_the_keyboard(others: Path, opened: Any) -> None:
+    """Enter and Space work a header, and the focus stays there and is seen."""
+    page = opened(others / "index.html").page
+    header(page, "pass^3").focus()
+    page.keyboard.press("Enter")
+    assert order(page) == list("3724516")
+    page.keyboard.press("Space")
+    assert order(page) == list("6145273")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+def test_moved_rows_have_bars_of_their_own(others: Path, opened: Any) -> None:
+    """In board order bars of neighbours meet; after sorting or filtering each row's bar stands alone."""
+    page = opened(others / "index.html").page
+    gap = """() => {
+        const [above, below] = [...document.querySelectorAll("#board tr:not([hidden]) .mg-bars")]
+            .map(bar => bar.closest("table").classList.contains("moved"));
+        return above && below;
+    }"""
+    assert page.evaluate(gap) is False
+    header(page, "Rank").click()
+    assert page.evaluate(gap) is True
+
+
+def test_a_table_is_filtered_by_words(others: Path, opened: Any) -> None:
+    """Rows that hold every word stay, and how many is said; hostile words are only words."""
+    page = opened(others / "index.html").page
+    box = page.get_by_role("searchbox", name="Filter rows of Title text")
+    status = page.locator("#board .table .tools [role=status]")
+    box.fill("birch")
+    assert order(page) == ["3", "4"]
+    assert status.inner_text().startswith("2 of 7 rows shown.")
+    box.fill("BIRCH 10")
+    assert order(page) == ["4"]
+    box.fill(HOSTILE.replace("\u2028", " "))
+    assert order(page) == ["2"]
+    box.fill("nothing like it")
+    assert order(page) == []
+    assert status.inner_text().startswith("0 of 7 rows shown.")
+    box.fill("")
+    assert order(page) == list("1234567")
+    assert status.inner_text() == ""
+
+
+def test_data_are_sorted_and_filtered_too(others: Path, opened: Any) -> None:
+    """Data sort by value: numbers by size, versions part by part, what is missing last."""
+    page = opened(others / "index.html").page
+    page.locator("#subjects details.data > summary").click()
+
+    def shown() -> list[str]:
+        return [
+            text.removeprefix("r")
+            for text in page.locator("#subjects tbody tr:not([hidden]) td:first-child").all_inner_texts()
+        ]
+
+    page.locator("#subjects thead").get_by_role("button", name="score").click()
+    assert shown() == list("3417652")
+    page.locator("#subjects thead").get_by_role("button", name="score").click()
+    assert shown() == list("5671432")
+    page.locator("#subjects thead").get_by_role("button", name="version").click()
+    assert shown() == list("5432167")
+    page.get_by_role("searchbox", name="Filter rows of the data of Title text").fill("birch")
+    assert shown() == list("43")
+
+
+def picked(page: Page) -> tuple[list[str], int, int]:
+    """Highlighted rows of the made board, and how many marks stand out and stand back."""
+    rows = page.locator("#board tr.picked").evaluate_all("rows => rows.map(row => row.dataset.row)")
+    return rows, page.locator("svg .picked").count(), page.locator("svg .passed").count()
+
+
+def test_a_subject_is_highlighted_in_tables_and_charts(others: Path, opened: Any) -> None:
+    """A choice from the list, a name in the board or a mark highlights one subject; Escape ends it."""
+    page = opened(others / "index.html").page
+    select = page.get_by_label("Highlight a subject")
+    assert select.locator("option").all_inner_texts()[:2] == ["none", "Ash"]
+    assert select.locator("option").count() == 1 + len(NAMES)
+    assert picked(page) == ([], 0, 0)
+    select.select_option("Cedar")
+    assert picked(page) == (["r5"], 2, 12)
+    page.locator("#board").get_by_role("button", name="Birch 10").press("Enter")
+    assert picked(page) == (["r4"], 2, 12)
+    assert select.input_value() == "Birch 10"
+    assert page.locator("button.subject[aria-pressed=true]").inner_text() == "Birch 10"
+    assert (
+        page.locator("#subjects svg text.picked").evaluate("text => getComputedStyle(text).fontWeight")
+        == "700"
+    )
+    page.locator("#subjects svg path.subject").nth(6).click()
+    assert picked(page) == (["r7"], 2, 12)
+    page.keyboard.press("Escape")
+    assert picked(page) == ([], 0, 0)
+    assert select.input_value() == ""
+
+
+def test_a_hostile_name_is_highlighted_as_text(others: Path, opened: Any) -> None:
+    """A name that could be markup is an option and a button like any other."""
+    page = opened(others / "index.html").page
+    page.get_by_label("Highlight a subject").select_option(index=2)
+    assert picked(page) == (["r2"], 2, 12)
+    assert page.locator("option *, button.subject *").count() == 0
+    assert page.locator("button.subject").nth(1).evaluate("button => button.textContent") == HOSTILE
+    assert page.evaluate("'hit' in window") is False
+
+
+def test_the_highlight_stays_from_page_to_page(others: Path, opened: Any) -> None:
+    """The next page of a report highlights the same subject."""
+    page = opened(others / "index.html").page
+    page.get_by_label("Highlight a subject").select_option("Dill")
+    page.get_by_role("link", name="Next Groups").click()
+    page.locator("h1", has_text="Again").wait_for()
+    page.locator("html[data-charts]").wait_for(state="attached")
+    assert page.get_by_label("Highlight a subject").input_value() == "Dill"
+    assert page.locator("svg .picked").count() == 2
+
+
+def test_a_subject_is_highlighted_on_every_page_of_a_report(report: Path, opened: Any) -> None:
+    """Every page that shows subjects highlights one in its tables or its charts."""
+    for file in sorted(report.glob("*.html")):
+        page = opened(file).page
+        open_details(page)
+        page.get_by_label("Highlight a subject").select_option(index=1)
+        assert page.locator("tr.picked, svg .picked").count() > 0, file.name
+    assert page.locator("tr.picked button.subject").count() > 0
+
+
+def test_one_file_holds_the_files_of_its_figures(others: Path, opened: Any) -> None:
+    """Links of the single file save the same bytes as the files of the folder."""
+    page = opened(others / SINGLE).page
+    open_details(page)
+    for label, name in (("CSV", "subjects.csv"), ("Vega-Lite", "subjects.vl.json"), ("SVG", "subjects.svg")):
+        with page.expect_download() as saving:
+            page.locator("#summary-subjects").get_by_role("link", name=label).click()
+        assert saving.value.suggested_filename == name
+        assert Path(saving.value.path()).read_bytes() == (others / "figures" / name).read_bytes()
+
+
+def test_one_file_is_navigated_by_its_pages_and_sections(report: Path, opened: Any) -> None:
+    """Each link to a page or a section of the single file leads to a place in it."""
+    page = opened(report / SINGLE).page
+    labels = page.locator("nav.pages a").all_inner_texts()
+    assert len(labels) == len(notebook_files(PROJECT))
+    page.locator("nav.pages a").nth(2).click()
+    assert page.evaluate("document.querySelector(':target').tagName") == "SECTION"
+    assert page.evaluate("Math.abs(document.querySelector(':target').getBoundingClientRect().top) < 100")
+    targets = page.evaluate(
+        "[...document.querySelectorAll('a[href^=\"#\"]')].map(a => a.getAttribute('href').slice(1))"
+    )
+    assert page.evaluate("targets => targets.filter(id => !document.getElementById(id))", targets) == []
+    assert len(targets) > 10
+
+
+def test_nothing_is_cut_off_on_paper(report: Path, opened: Any) -> None:
+    """On landscape A4 no table and no chart is wider than the paper, and their data are open."""
+    page = opened(report / SINGLE, 1032).page
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    wider = page.evaluate(
+        """() => [...document.querySelectorAll("main :is(table, svg, img, pre)")]
+            .filter(element => element.getBoundingClientRect().right > innerWidth + 1)
+            .map(element => element.outerHTML.slice(0, 80))"""
+    )
+    assert wider == []
+    assert page.locator("details.data:not([open])").count() == 0
+    assert not page.locator(".highlight").is_visible()
+
+
+def test_the_pdf_is_tagged_and_has_an_outline(others: Path) -> None:
+    """Chromium prints the single file as a tagged PDF with one bookmark a heading."""
+    made = printed((others / SINGLE).read_text(encoding="utf-8"))
+    assert made.startswith(b"%PDF")
+    for part in (b"/StructTreeRoot", b"/Outlines", b"/Marked true", b"/Lang (en)"):
+        assert part in made
+    assert len(re.findall(rb"/Type /Page\b", made)) >= 4
