@@ -22,7 +22,10 @@ import vl_convert
 
 from medgauge_lib.charts import theme
 
-Provenance = Literal["recomputed", "as published", "mixed"]
+Provenance = Literal[
+    "recomputed", "as published", "mixed", "recomputed from corpora", "recomputed from reviews", "as recorded"
+]
+"""Where the numbers of a figure come from: of a board the first three, of finding quality the others."""
 
 MAX_ROWS = 10_000
 """Rows of data a figure may draw."""
@@ -87,7 +90,7 @@ class Figure:
         Vega-Lite specification with its data, in the colours of a light page and with no background.
     table : DataFrame
         The data behind the marks, not rounded.
-    provenance : {"recomputed", "as published", "mixed"}
+    provenance : Provenance
         Whether the numbers come from runs or from what a record publishes.
     """
 
@@ -151,7 +154,7 @@ def figure(
         What the figure shows, and how to read it.
     table : DataFrame
         The data behind the marks, not rounded.
-    provenance : {"recomputed", "as published", "mixed"}
+    provenance : Provenance
         Where the numbers come from.
 
     Returns

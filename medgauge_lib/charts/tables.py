@@ -46,7 +46,7 @@ class Table:
         The table as markup, every text of a record escaped.
     table : DataFrame
         Its data, not rounded.
-    provenance : {"recomputed", "as published", "mixed"}
+    provenance : Provenance
         Whether the numbers come from runs or from what a record publishes.
     """
 

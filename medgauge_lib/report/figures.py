@@ -36,6 +36,9 @@ _PROVENANCE = {
     "recomputed": "Recomputed from the runs",
     "as published": "As published in the records",
     "mixed": "Partly recomputed from the runs, partly as published",
+    "recomputed from corpora": "Recomputed from the corpora and submissions",
+    "recomputed from reviews": "Recomputed from the submissions and their reviews",
+    "as recorded": "As recorded by the judge",
 }
 
 

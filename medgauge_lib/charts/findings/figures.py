@@ -65,7 +65,8 @@ def distribution_figure(report: QualityReport) -> Figure:
     chart = alt.hconcat(
         _spread(spread, summary.scored_tasks),
         _statuses(statuses),
-        spacing=40,
+        spacing=120,
+        bounds="flush",
         description=f"Scored tasks by points: {bins}. Tasks by status: {said}.",
     )
     table = pd.concat(
@@ -84,6 +85,7 @@ def distribution_figure(report: QualityReport) -> Figure:
             "no score stays in view."
         ),
         table=table.astype(object),
+        provenance="recomputed from reviews",
     )
 
 
@@ -173,6 +175,7 @@ def effects_figure(report: QualityReport) -> Figure | Sentences:
             f"{_not_drawn(frame, drawn)}"
         ),
         table=frame,
+        provenance="recomputed from corpora",
     )
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 QUOTATIONS = 500
 """Quotations that a page shows; the data hold them all."""
 
-_AXIS, _SIDE = 120, 12
+_AXIS, _SIDE = 100, 12
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,11 @@ def _table(
     caption: str,
     alt: str,
     provenance: Provenance,
+    compact: bool = False,
 ) -> Table:
     html = _render(
         "findings.html.j2",
+        compact=compact,
         title=title,
         caption=caption,
         columns=columns,
@@ -134,7 +136,7 @@ def judge_table(report: QualityReport) -> Table | Sentences:
             f"{STATEMENTS[0]}"
         ),
         alt=f"The judge is {model}, with {display.count(len(frame), 'recorded setting')}.",
-        provenance="as published",
+        provenance="as recorded",
     )
 
 
@@ -154,11 +156,11 @@ def summaries_table(report: QualityReport) -> Table:
     counts = ("Scored", "Tasks", "Missing", "Invalid", "Pending")
     columns = [
         _Column("Tasks taken together", head=True),
-        _Column("Conditional quality mean", "over scored tasks only, with its 95 % BCa interval", drawn=True),
+        _Column("Conditional quality mean", "scored tasks only; 95 % BCa interval", drawn=True),
         *(_Column(name, numeric=True) for name in counts),
         _Column("Abstention rate", "of all tasks", numeric=True),
         _Column("Valid submission rate", "of all tasks", numeric=True),
-        _Column("Quality mean", "only where every task has a score"),
+        _Column("Quality mean", "all tasks"),
     ]
     groups = [
         ("", {"All tasks": report.overall}),
@@ -185,7 +187,8 @@ def summaries_table(report: QualityReport) -> Table:
             "wait for a review or are unresolved. Each task counts once by source and once by kind."
         ),
         alt=f"Conditional quality means: {'; '.join(means[: NAMED + 1])}.",
-        provenance="recomputed",
+        provenance="recomputed from reviews",
+        compact=True,
     )
 
 
@@ -246,8 +249,9 @@ def tasks_table(report: QualityReport) -> Table:
         _Column("Source"),
         _Column("Kind"),
         _Column("Status"),
-        _Column("Quality", "mean over the findings of the task", drawn=True),
         _Column("Findings", numeric=True),
+        _Column("Quality", "mean over the findings", drawn=True),
+        _Column("Why there is no score"),
     ]
     scored = report.overall.scored_tasks
     return _table(
@@ -262,22 +266,22 @@ def tasks_table(report: QualityReport) -> Table:
             "abstention is valid and has no score: it is no verified absence of findings."
         ),
         alt=f"Status and quality of {display.count(len(report.tasks), 'task')}, {scored:,} of them scored.",
-        provenance="recomputed",
+        provenance="recomputed from reviews",
+        compact=True,
     )
 
 
 def _task_line(task: TaskQuality) -> list[_Cell]:
-    said = display.text(task.abstention_reason, LONGEST)
-    quality = task.quality
+    quality, said = task.quality, display.text(task.abstention_reason, LONGEST)
+    why = f"{quality}: “{said}”" if said else str(quality)
     return [
         _Cell(display.text(task.task_id, 120)),
         _left(display.text(task.source, 60)),
         _left(plain_words(display.text(task.kind, 60))),
         _left(plain_words(task.status)),
-        _Cell("no score", f"{quality}: “{said}”" if said else str(quality), "mg-left mg-wrap")
-        if isinstance(quality, Absent)
-        else _drawn(quality),
         _Cell(f"{len(task.claims):,}"),
+        _left("no score") if isinstance(quality, Absent) else _drawn(quality),
+        _prose(why) if isinstance(quality, Absent) else _Cell(),
     ]
 
 
@@ -300,9 +304,7 @@ def assessments_table(report: QualityReport) -> Table | Sentences:
     columns = [
         _Column("Finding", head=True),
         _Column("Support"),
-        _Column("Fulfils the task"),
-        _Column("Duplicate of"),
-        *(_Column(f"{name.replace('_', ' ').capitalize()}", "0 to 1", numeric=True) for name in WEIGHTS),
+        *(_Column(plain_words(name).capitalize(), numeric=True) for name in WEIGHTS),
         _Column("Quality", drawn=True),
         _Column("Rationale of the reviewer"),
     ]
@@ -324,22 +326,25 @@ def assessments_table(report: QualityReport) -> Table | Sentences:
             "quality = support × (15 + 25 × statistical validity + 20 × evidence entailment + 30 × "
             "analytical depth + 10 × calibration); supported counts 1, partial ½, unsupported 0. A "
             "duplicate, or a finding that does not fulfil its task, is worth 0; uncertain support leaves the "
-            "quality open. The assessments are the reviewer's, the points are recomputed from them."
+            "quality open. Dimensions lie in 0 to 1. The assessments are the reviewer's, the points are "
+            "recomputed from them."
         ),
         alt=f"{display.count(len(frame), 'assessed finding')} of {display.count(len(sections), 'task')}.",
-        provenance="mixed",
+        provenance="recomputed from reviews",
+        compact=True,
     )
 
 
 def _finding_line(finding: FindingScore, claim: str) -> list[_Cell]:
     quality = finding.quality
+    worthless = [] if finding.task_fulfilled else ["does not fulfil the task"]
+    if finding.duplicate_of is not None:
+        worthless.append(f"duplicate of {display.text(finding.duplicate_of, 40)}")
     return [
         _Cell(display.text(finding.finding_id, 80), display.text(claim, LONGEST)),
-        _left(finding.support),
-        _left("yes" if finding.task_fulfilled else "no"),
-        _left("none" if finding.duplicate_of is None else display.text(finding.duplicate_of, 80)),
+        _left(finding.support, "; ".join(worthless)),
         *(_Cell(display.number(finding.dimensions[name], 2)) for name in WEIGHTS),
-        _Cell("open", str(quality), "mg-left") if isinstance(quality, Absent) else _drawn(quality),
+        _left("open") if isinstance(quality, Absent) else _drawn(quality),
         _prose(finding.rationale),
     ]
 
@@ -383,7 +388,7 @@ def evidence_table(report: QualityReport) -> Table | Sentences:
             f"the text as it is.{more}"
         ),
         alt=f"{display.count(len(frame), 'quotation')} for {display.count(len(sections), 'finding')}.",
-        provenance="recomputed",
+        provenance="recomputed from corpora",
     )
 
 
@@ -413,13 +418,12 @@ def remarks_table(report: QualityReport) -> Table | Sentences:
     frame = report.remarks_frame()
     if frame.empty:
         return Sentences(("Every submission passed its gates, and no review was refused.",))
-    names = ("Task", "Finding", "Gate", "Place", "Found", "Right would be")
+    names = ("Task", "Gate", "Found", "Right would be")
     lines = [
         [
-            _Cell(display.text(line["task_id"], 120)),
-            _left(display.text(line["finding_id"] or "whole file", 80)),
-            _left(line["gate"]),
-            *(_prose(line[name]) for name in ("pointer", "found", "right")),
+            _Cell(display.text(line["task_id"], 120), display.text(line["finding_id"] or "whole file", 80)),
+            _left(line["gate"], display.text(line["pointer"], 120)),
+            *(_prose(line[name]) for name in ("found", "right")),
         ]
         for line in frame.to_dict("records")
     ]
@@ -436,5 +440,5 @@ def remarks_table(report: QualityReport) -> Table | Sentences:
             "refused and its task waits for another. A note on the audit packet refuses nothing."
         ),
         alt=f"{display.count(len(frame), 'remark')}: {said}.",
-        provenance="recomputed",
+        provenance="recomputed from corpora",
     )

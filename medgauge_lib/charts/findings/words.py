@@ -85,9 +85,12 @@ def _refused(report: QualityReport) -> tuple[str, ...]:
         return ()
     named = [f"{display.text(task, 80)} ({gate})" for task, gate in sorted(refused.items())[:NAMED]]
     more = [f"{len(refused) - NAMED:,} more"] if len(refused) > NAMED else []
-    verb = "was" if len(refused) == 1 else "were"
-    reviews = display.count(len(refused), "review")
-    return (f"{reviews} {verb} refused, and the tasks wait for others: {display.listed([*named, *more])}.",)
+    what = (
+        "1 review was refused, and its task waits for another"
+        if len(refused) == 1
+        else f"{len(refused):,} reviews were refused, and their tasks wait for others"
+    )
+    return (f"{what}: {display.listed([*named, *more])}.",)
 
 
 def judge_sentences(report: QualityReport) -> Sentences:
