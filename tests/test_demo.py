@@ -31,7 +31,7 @@ from medgauge_lib.schema import schema
 PARAMS = sorted((Path(__file__).parents[1] / "params").glob("demo-*.yaml"))
 WARD, LAB = "bm-demo-ward/1.1.0", "bm-demo-lab/0.1.0"
 
-FROZEN = "6bd6c776f5c35f000fb6d2ecd1670c085671d442f8981607287f89f17a09f755"
+FROZEN = "4e9e231100bc774e0ece7c313893973d6d0294087ce8aaac8e6165d67919d005"
 """SHA-256 over names and bytes of all files, recorded from this generator; it changes only on purpose."""
 
 
@@ -493,6 +493,18 @@ def test_a_linked_folder_inside_is_refused(tmp_path: Path) -> None:
     (tmp_path / "demo" / demo.MARKER).write_bytes(demo.STATEMENT)
     with pytest.raises(InputError, match="the folder holds 'link'"):
         demo.write(tmp_path / "demo")
+
+
+def test_the_set_of_another_version_is_replaced(tmp_path: Path) -> None:
+    """Files that an earlier version listed as its own go; a file it did not list is kept and named."""
+    demo.write(tmp_path / "demo")
+    marker, old = tmp_path / "demo" / demo.MARKER, tmp_path / "demo/bm-demo-ward/1.1.0/res-of-old.json"
+    old.write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"res-of-old\.json.* no part of a demo set"):
+        demo.write(tmp_path / "demo")
+    marker.write_bytes(marker.read_bytes() + b"bm-demo-ward/1.1.0/res-of-old.json\n")
+    demo.write(tmp_path / "demo")
+    assert digest(tmp_path / "demo") == FROZEN
 
 
 def test_records_without_the_marker_are_not_taken_for_a_demo_set(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ This folder holds the demonstration records of medgauge.
 
 They are synthetic: no real model, harness, organisation, patient or person took part, and every figure is
 invented. The folder can be made again with `medgauge demo`, byte for byte; what is changed here is lost then.
+Its files, so that another version of medgauge can replace them and nothing else:
+
 """
 
 
@@ -122,8 +124,8 @@ def _present(target: Path, files: dict[str, bytes]) -> dict[str, bytes]:
         raise InputError("is a file, where a folder is expected", "give another path", file=target)
     entries = (path for path in target.rglob("*") if path.is_symlink() or not path.is_dir())
     found = {path.relative_to(target).as_posix(): path for path in entries}
-    ours = MARKER in found and found[MARKER].read_bytes() == STATEMENT
-    strange = sorted(set(found) - set(files)) if ours else sorted(found)
+    listed = _listed(found.get(MARKER))
+    strange = sorted(set(found) - set(files) - listed) if listed else sorted(found)
     if strange:
         raise InputError(
             f"the folder holds {strange[0]!r}, which is no part of a demo set",
@@ -131,6 +133,14 @@ def _present(target: Path, files: dict[str, bytes]) -> dict[str, bytes]:
             file=target,
         )
     return {name: path.read_bytes() for name, path in found.items()}
+
+
+def _listed(marker: Path | None) -> set[str]:
+    """Return the files that a demo set says it is made of; none where it is not one of ours."""
+    said = marker.read_bytes() if marker is not None else b""
+    if not said.startswith(STATEMENT):
+        return set()
+    return set(said[len(STATEMENT) :].decode("utf-8", "replace").split("\n"))
 
 
 def _swap(target: Path, files: dict[str, bytes]) -> None:
@@ -156,12 +166,14 @@ def _swap(target: Path, files: dict[str, bytes]) -> None:
 
 
 def _all_files() -> dict[str, bytes]:
-    files = {MARKER: STATEMENT}
+    files: dict[str, bytes] = {}
     for version in VERSIONS:
         place = f"{version.benchmark}/{version.version}"
         files |= {f"{place}/{name}": data for name, data in _files(version).items()}
         files[f"{place}.labels.json"] = _labels(version)
-    return files | _findings()
+    files |= _findings()
+    listed = "".join(f"{name}\n" for name in sorted([MARKER, *files]))
+    return {MARKER: STATEMENT + listed.encode()} | files
 
 
 @cache
