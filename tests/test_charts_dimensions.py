@@ -320,7 +320,10 @@ def test_a_dimension_that_no_record_carries_is_one_sentence(tmp_path):
     records = read_records(write(tmp_path / "bare", *rows))
     found = board(records)
     said = charts.dimension_table(dimensions(records, found), found, "M7")
-    assert str(said) == "M7 · quality control: not applicable: the record carries no m7_quality_control."
+    assert str(said) == (
+        "M7: defects found, self-check and traceability — not applicable: the record carries no "
+        "m7_quality_control."
+    )
 
 
 def test_a_column_without_any_figure_is_told_in_the_caption(tmp_path):
@@ -393,7 +396,7 @@ def test_alternative_text_names_the_ends(ward):
     alt = charts.dimension_table(measured, found, "M1").alt
     low = min((*found.rows, *found.unranked), key=lambda row: row.task_pass_rate.value)
     assert f"from {display.percent(low.task_pass_rate.value)} ({low.label})" in alt
-    assert alt.startswith("M1 · effectiveness, 14 rows in board order.")
+    assert alt.startswith("M1: task pass rate and continuous score, 14 rows in board order.")
 
 
 def test_other_boards_have_every_view_too():

@@ -160,8 +160,8 @@ def test_rows_with_a_veto_are_marked_by_their_subset(ward):
 
 def test_constraints_are_as_published(ward):
     """Hits of each constraint are those of the records, gates and grading references apart."""
-    _, failed = ward
-    made = charts.constraints_table(failed)
+    found, failed = ward
+    made = charts.constraints_table(failed, found)
     expected = {
         (one["id"], name, source): n
         for one in raw(*WARD)
@@ -170,10 +170,11 @@ def test_constraints_are_as_published(ward):
     }
     shown = {(line.id, line.constraint, line.source): line.hits for line in made.table.itertuples()}
     assert shown == expected
-    (table,) = tables(made.html)
-    heads = [cell.text for cell in table[0][1:]]
-    assert len(heads) == len({(name, source) for _, name, source in expected})
-    assert sum(int(cell.text) for row in table[1:] for cell in row[1:]) == sum(expected.values())
+    heads = [cell.text.replace(" ", "") for table in tables(made.html) for cell in table[0][2:]]
+    columns = sorted({(source, name) for _, name, source in expected})
+    assert heads == [f"{name}{source}".replace(" ", "") for source, name in columns]
+    cells = [cell for table in tables(made.html) for row in table[1:] for cell in row[2:]]
+    assert sum(int(cell.text) for cell in cells) == sum(expected.values())
     assert made.provenance == "as published"
 
 
@@ -208,7 +209,7 @@ def test_nothing_to_show_is_a_sentence(tmp_path):
     found = board(records)
     failed = failures(records, found)
     assert str(charts.errors_table(failed, found)) == "No run of subset holdout ended in an error."
-    assert str(charts.constraints_table(failed)) == "No record publishes a hit of a constraint."
+    assert str(charts.constraints_table(failed, found)) == "No record publishes a hit of a constraint."
     assert isinstance(charts.failure_sentences(failed), Sentences)
     assert charts.vetoes_table(failed, found).alt == "Vetoed runs by row: none."
     assert charts.reasons_table(failed, found).alt.endswith("no run failed.")
@@ -224,7 +225,7 @@ def test_constraints_stay_text(tmp_path):
     records = read_records(write(tmp_path / "hostile", *rows))
     found = board(records)
     failed = failures(records, found)
-    for made in (charts.constraints_table(failed), charts.reasons_table(failed, found)):
+    for made in (charts.constraints_table(failed, found), charts.reasons_table(failed, found)):
         assert not tags(made.html) & {"script", "img", "a", "b"}
         assert "&lt;img src=x onerror=alert(1)&gt;" in made.html
         assert "\u202e" not in made.html

@@ -122,12 +122,28 @@ _READ = {
 }
 """How to read each view."""
 
-_PARTS = {
-    "M3 actions": ("m3-actions", "M3 · actions within one harness version", ("action_ratio",)),
-    "M5 redundancy": ("m5-redundancy", "M5 · redundancy within one harness version", ("redundancy_rate",)),
-    "M7 defects": ("m7-defect-classes", "M7 · recall by class of defect", (DEFECTS,)),
+_TITLES = {
+    "M1": "task pass rate and continuous score",
+    "M2": "pass@3, pass^3 and instability",
+    "M3": "what passing runs take, and cost per success",
+    "M4": "pass^3 and task pass rate by class of difficulty",
+    "M5": "order violations and tool deviations",
+    "M6": "vetoes and compliance",
+    "M7": "defects found, self-check and traceability",
+    "M8": "abstention, overreach and confidence",
+    "M9": "regrading, trajectories and environments",
+    "M10": "originals against variants",
+    "M3 actions": "actions within one harness version",
+    "M5 redundancy": "redundancy within one harness version",
+    "M7 defects": "recall by class of defect",
 }
-"""Views of a part of a dimension: id, title, and the figures of that part."""
+
+_PARTS = {
+    "M3 actions": ("m3-actions", ("action_ratio",)),
+    "M5 redundancy": ("m5-redundancy", ("redundancy_rate",)),
+    "M7 defects": ("m7-defect-classes", (DEFECTS,)),
+}
+"""Views of a part of a dimension: id, and the figures of that part."""
 
 VIEWS = (*NAMES, *_PARTS)
 """What can be drawn: each dimension with the figures that compare over all rows, and what stands apart."""
@@ -175,7 +191,8 @@ def dimension_table(found: Dimensions, board: Board, view: str) -> Table | Sente
     here = [value for value in shown if not isinstance(value.value, Absent)]
     if not any(value.name != "cost_per_success" or view == "M3" for value in here):
         reasons = sorted({str(value.value) for value in shown if isinstance(value.value, Absent)})
-        return Sentences((f"{title}: {'; '.join(reasons) or 'not applicable: no record carries it'}.",))
+        said = "; ".join(reasons) or "not applicable: no record carries it"
+        return Sentences((f"{title} — {said}.",))
     panels, bare = with_figures([panel for key in keys for panel in _panels(found, board, key)])
     caption = f"Rows in board order. {_READ[view]} {MARKS}{bare}{_remarks(here)}"
     return Table(
@@ -202,7 +219,7 @@ _BY_HARNESS = ("M3 actions", "M5 redundancy")
 
 
 def _title(view: str) -> str:
-    return _PARTS[view][1] if view in _PARTS else f"{view} · {NAMES[view]}"
+    return f"{view.split()[0]}: {_TITLES[view]}"
 
 
 def _id(view: str) -> str:
@@ -213,7 +230,7 @@ def _keys(found: Dimensions, view: str) -> list[_Key]:
     """Panels of a view, in the order of a row's figures; cost per success is beside M3 wherever it stands."""
     if view not in VIEWS:
         raise ValueError(f"view must be one of {', '.join(VIEWS)}, but got {view!r}")
-    names = _PARTS[view][2] if view in _PARTS else ()
+    names = _PARTS[view][1] if view in _PARTS else ()
     keys: dict[tuple[str, str], _Key] = {}
     for value in found.rows[0].dimension(view.split()[0]):
         apart = value.name in (*HARNESS_BOUND, DEFECTS)

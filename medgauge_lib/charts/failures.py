@@ -344,56 +344,55 @@ def subsets_table(found: Failures) -> Table:
     )
 
 
-def constraints_table(found: Failures) -> Table | Sentences:
+def constraints_table(found: Failures, board: Board) -> Table | Sentences:
     """Hits of every constraint, as the records publish them.
 
     Parameters
     ----------
     found : Failures
+    board : Board
+        Its order and ranks.
 
     Returns
     -------
     Table or Sentences
-        One line a row with a hit, one column a constraint; a sentence where none was hit.
+        One column a constraint that any record hit; a sentence where none did.
     """
     frame = found.constraints_frame()
-    hit = frame[frame["hits"] > 0]
-    if hit.empty:
-        return Sentences(("No record publishes a hit of a constraint.",))
-    columns = sorted(set(zip(hit["source"], hit["constraint"], strict=True)))
     hits: Mapping[tuple[str, str, str], int] = {
-        (line["id"], line["source"], line["constraint"]): int(line["hits"]) for line in hit.to_dict("records")
+        (line["source"], line["constraint"], line["id"]): int(line["hits"])
+        for line in frame.to_dict("records")
     }
-    rows = [row for row in found.rows if any((row.id, *column) in hits for column in columns)]
-    shown = pd.DataFrame(
-        {
-            "subject": [f"{display.text(row.label)}{'' if row.ranked else ' (not ranked)'}" for row in rows],
-            **{
-                f"hits {k}": [hits.get((row.id, *column), 0) for row in rows]
-                for k, column in enumerate(columns)
-            },
-        }
+    columns = sorted({column[:2] for column, n in hits.items() if n})
+    if not columns:
+        return Sentences(("No record publishes a hit of a constraint.",))
+    most = max(hits, key=lambda column: hits[column])
+    panels = [
+        Panel(
+            display.text(constraint, 60),
+            [source],
+            {row.id: _count_cell(hits.get((source, constraint, row.id), 0)) for row in found.rows},
+            "bar",
+            full=hits[most],
+        )
+        for source, constraint in columns
+    ]
+    title = "Hits of each constraint"
+    caption = (
+        "Rows in board order. As published, over all runs of a record: how often each constraint was hit, as "
+        "a gate or as one that comes from a grading reference; those that any record hit. A run may hit "
+        "several, so hits do not add up to vetoed runs. Bars are of the highest count."
     )
-    headers = {
-        f"hits {k}": f"{source}: {display.text(constraint, 60)}"
-        for k, (source, constraint) in enumerate(columns)
-    }
-    most = max(hit.to_dict("records"), key=lambda line: int(line["hits"]))
-    return plain_table(
-        frame,
-        {"subject": "Subject"} | headers,
-        shown=shown,
+    lines = [Line(row.id, row.label, row.any_veto) for row in found.rows]
+    return Table(
         id="constraint-hits",
-        title="Hits of each constraint",
-        caption=(
-            "As published, over all runs of a record: how often each constraint was hit, by a gate or by one "
-            "that comes from a grading reference. Records without a hit are left out of the table. A run may "
-            "hit several constraints, so hits do not add up to vetoed runs."
-        ),
+        title=title,
+        caption=caption,
         alt=(
-            f"{display.count(len(columns), 'constraint')} hit in {display.count(len(rows), 'record')}; most "
-            f"often {display.text(str(most['constraint']))} in {display.text(str(most['label']))} "
-            f"({most['hits']:,})."
+            f"{display.count(len(columns), 'constraint')} hit; most often {display.text(most[1])} by "
+            f"{display.text(found.row(most[2]).label)} ({hits[most]:,})."
         ),
+        html=panels_html(board, ranked_first(board, lines), panels, title=title, caption=caption),
+        table=frame,
         provenance="as published",
     )

@@ -41,7 +41,7 @@ _BLOCK_WIDTH = 920
 _CHARACTER = 7
 _SMALL = 5.8
 _TITLE_LENGTHS = {"bar": 12, "words": 14}
-"""Characters of a line of a title; 22 in a panel with an axis."""
+"""Characters of a line of a title; 23 in a panel with an axis."""
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ def _parted(panels: Sequence[Panel], plot: int) -> Iterator[list[Panel]]:
 
 
 def _title(panel: Panel) -> list[str]:
-    return textwrap.wrap(panel.title, _TITLE_LENGTHS.get(panel.axis, 22))
+    return textwrap.wrap(panel.title, _TITLE_LENGTHS.get(panel.axis, 23))
 
 
 def _width(panel: Panel, plot: int) -> float:
