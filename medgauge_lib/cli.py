@@ -312,6 +312,7 @@ def demo_command(folder: Path) -> None:
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Run this notebook only; may be repeated.")
 @click.option("--jobs", type=click.IntRange(1), help="Notebooks that run at a time.  [default: cores + 1]")
+@click.option("--cell-seconds", type=click.IntRange(1), help="Time limit of one cell.  [default: 600]")
 @click.option("--single-file", is_flag=True, help="Write report.html besides: the whole report in one file.")
 @click.option("--pdf", is_flag=True, help="Write report.pdf besides, printed by Chromium.")
 @click.option("--force", is_flag=True, help="Build even where no input has changed.")
@@ -320,24 +321,60 @@ def report_command(
     out: Path,
     only: Sequence[str],
     jobs: int | None,
+    cell_seconds: int | None,
     single_file: bool,
     pdf: bool,
     force: bool,
 ) -> None:
     """Build the reports of the params files PARAMS, or of every file in params/ where none is named."""
     from medgauge_lib.report.build import build
+    from medgauge_lib.report.execute import CELL_SECONDS
 
     made = build(
         params or _every_params_file(),
         out=out,
         only=only,
         jobs=jobs,
+        cell_seconds=cell_seconds or CELL_SECONDS,
         force=force,
         single_file=single_file,
         pdf=pdf,
     )
     for built in made:
         click.echo(f"{built.folder / 'index.html'}: {built.status}")
+
+
+@main.command("reproduce")
+@click.argument("report_dir", type=click.Path(path_type=Path))
+@click.option("--figure", "figures", multiple=True, metavar="ID", help="This figure only; may be repeated.")
+@click.option("--records", type=click.Path(path_type=Path), help="Folder of the records on this machine.")
+@click.option("--params", type=click.Path(path_type=Path), help="Params file on this machine.")
+@click.option(
+    "--format", "shape", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    help="How to print the differences.",
+)  # fmt: skip
+@click.pass_context
+def reproduce_command(
+    ctx: click.Context,
+    report_dir: Path,
+    figures: Sequence[str],
+    records: Path | None,
+    params: Path | None,
+    shape: str,
+) -> None:
+    """Run the notebooks of the report in REPORT_DIR again and compare its figures with what they give.
+
+    Exit codes: 0 every figure matches, 1 a figure differs, 2 an input changed or a notebook does not run.
+    The notebooks are programs: reproduce only what comes from someone you trust, or read them first.
+    """
+    from medgauge_lib.report.reproduce import reproduce
+
+    made = reproduce(report_dir, figures=figures, records=records, params=params)
+    if shape == "json":
+        _print_json(made.to_json())
+    else:
+        click.echo(made.to_text())
+    ctx.exit(made.exit_code)
 
 
 def _every_params_file() -> list[Path]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from medgauge_lib.report.manifest import NAME, RUN, Shown, canonical_json, sha256
+from medgauge_lib.report.manifest import NAME, RUN, Shown, canonical_json, sha256, sources
 
 if TYPE_CHECKING:
     from rocrate.model.entity import Entity
@@ -94,7 +94,8 @@ def _describe(crate: ROCrate, values: Mapping[str, Any], date: str) -> None:
     }
     root = crate.root_dataset
     root["name"] = values["title"] or name
-    root["description"] = f"Report of the result records of {name}, subset {values['subset']}."
+    subset = f", subset {values['subset']}" if "subset" in values else ""
+    root["description"] = f"Report of {name}{subset}: figures, their data, and the notebooks that made them."
     root["datePublished"] = date
     root["license"] = crate.add(ContextEntity(crate, "#licence", licence))
     root["mainEntity"] = {"@id": "index.html"}
@@ -142,10 +143,12 @@ def _add_inputs(crate: ROCrate, inputs: Mapping[str, Any]) -> list[Entity]:
 
     def source(kind: str, name: str, known: str | None, type_: str = "CreativeWork") -> Entity:
         about = {"@type": type_, "name": name} | ({"sha256": known} if known else {})
-        return crate.add(ContextEntity(crate, f"#{kind}-{quote(name)}", about))
+        return crate.add(ContextEntity(crate, f"#{kind}-{quote(name, safe='')}", about))
 
     used = [source("params", inputs["params"]["file"], inputs["params"]["sha256"])]
-    used += [source("record", name, known) for name, known in inputs["records"].items()]
+    used += [
+        source(key, name, known) for key, files in sources(inputs).items() for name, known in files.items()
+    ]
     used += [
         source("notebook", f"{name}.ipynb", known, "SoftwareSourceCode")
         for name, known in inputs["notebooks"].items()

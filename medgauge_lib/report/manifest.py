@@ -22,7 +22,7 @@ from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
 from medgauge_lib.records import record_files
 from medgauge_lib.report.figures import FIGURE, TABLE, VEGA_LITE, is_figure
-from medgauge_lib.report.params import Params
+from medgauge_lib.report.params import Params, ReportParams
 
 NAME = "manifest.json"
 
@@ -56,12 +56,12 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def inputs(params: Params, notebooks: Iterable[Path]) -> dict[str, Any]:
+def inputs(params: ReportParams, notebooks: Iterable[Path]) -> dict[str, Any]:
     """Describe everything a report is made from.
 
     Parameters
     ----------
-    params : Params
+    params : ReportParams
         The report.
     notebooks : iterable of Path
         The notebooks it runs.
@@ -69,29 +69,73 @@ def inputs(params: Params, notebooks: Iterable[Path]) -> dict[str, Any]:
     Returns
     -------
     dict
-        Parameters, files with their SHA-256, seed and algorithm, and the versions of the libraries. The file
-        of task labels of a public report is named without its hash: from the hash of a short file the labels
-        could be guessed.
+        Parameters, files with their SHA-256 (each source folder under the key that names it, such as
+        ``records``), seed and algorithm, and the versions of the libraries. The file of task labels of a
+        public report is named without its hash: from the hash of a short file the labels could be guessed.
 
     Raises
     ------
     InputError
         Where a file cannot be read.
     """
-    labels = params.labels_file
     described: dict[str, Any] = {
         "params": {"file": params.file.name, "sha256": file_sha256(params.file), "values": params.values()},
-        "records": {path.name: file_sha256(path) for path in record_files(params.records_folder)},
+        **{
+            key: {name: file_sha256(path) for name, path in source_files(key, folder).items()}
+            for key, folder in params.source_folders().items()
+        },
         "notebooks": {path.stem: file_sha256(path) for path in notebooks},
         "method": _method(params),
-        "library": {"medgauge": __version__, "sha256": _library(), "uses": _dependencies()},
+        "library": library(),
     }
-    if labels is not None:
-        hidden = params.publish == "public"
-        described["labels"] = (
-            {"file": labels.name} if hidden else {"file": labels.name, "sha256": file_sha256(labels)}
-        )
+    if isinstance(params, Params) and params.labels_file is not None:
+        described["labels"] = {"file": params.labels_file.name}
+        if params.publish == "internal":
+            described["labels"]["sha256"] = file_sha256(params.labels_file)
     return described
+
+
+def source_files(key: str, folder: Path) -> dict[str, Path]:
+    """List the files of a source folder.
+
+    Parameters
+    ----------
+    key : str
+        The key of the params file that names the folder.
+    folder : Path
+        The folder.
+
+    Returns
+    -------
+    dict
+        Path in the folder to file, in byte order: the record files of ``records``, and of any other folder
+        every file that is not hidden.
+
+    Raises
+    ------
+    InputError
+        Where the folder cannot be read or holds no record.
+    """
+    if key == "records":
+        return {path.name: path for path in record_files(folder)}
+    found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    return {name: found[name] for name in sorted(found) if not re.search(r"(^|/)\.", name)}
+
+
+def sources(inputs: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+    """Find the source folders among the inputs of a report.
+
+    Parameters
+    ----------
+    inputs : mapping
+        As `inputs` gives them.
+
+    Returns
+    -------
+    dict
+        Key of the params file to the files of that folder, each with its SHA-256.
+    """
+    return {key: inputs[key] for key in inputs["params"]["values"] if key in inputs and key != "labels"}
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -312,16 +356,38 @@ def figures(name: str, text: str) -> dict[str, Shown]:
             spec=spec,
             html="" if spec is not None else str(data.get("text/html", "")),
         )
+        try:
+            shown.hashes()
+        except ValueError:
+            raise InputError(
+                f"figure {shown.id} holds a number that is not finite", "leave out what is not there"
+            ) from None
         found[shown.id] = shown
     return found
 
 
-def _method(params: Params) -> dict[str, Any]:
+def library() -> dict[str, Any]:
+    """Describe this library.
+
+    Returns
+    -------
+    dict
+        ``medgauge`` (version), ``sha256`` (of all its code), ``uses`` (version of each library it stands on).
+    """
+    return {"medgauge": __version__, "sha256": _code(), "uses": _dependencies()}
+
+
+def _method(params: ReportParams) -> dict[str, Any]:
     """Say what decides the digits of an interval besides the data."""
     from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES
     from medgauge_lib.results import LEVEL
 
-    return {"algorithm": QUANTILE_RULE, "level": LEVEL, "resamples": RESAMPLES, "seed": params.seed}
+    return {
+        "algorithm": QUANTILE_RULE,
+        "level": LEVEL,
+        "resamples": RESAMPLES,
+        "seed": params.values()["seed"],
+    }
 
 
 def file_sha256(path: Path) -> str:
@@ -352,7 +418,7 @@ def file_sha256(path: Path) -> str:
 
 
 @functools.cache
-def _library() -> str:
+def _code() -> str:
     """Hash every file of this library, so that a changed line of it makes a report anew."""
     root = Path(medgauge_lib.__file__).parent
     files = sorted(path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)

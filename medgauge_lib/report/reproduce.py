@@ -1,0 +1,365 @@
+"""Reproducing a report: its notebooks run again over the records, and each figure is held against the report.
+
+The notebooks that run are those in the report: they are what its pages show, and whoever has the report has
+them. Everything the report was made from is held against its manifest before anything runs.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import nbformat
+
+import medgauge_lib
+from medgauge_lib.charts.display import count, text
+from medgauge_lib.errors import InputError
+from medgauge_lib.report import manifest
+from medgauge_lib.report.compare import LINES, Difference, differences
+from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
+from medgauge_lib.report.manifest import Shown
+from medgauge_lib.report.params import Params, ReportParams, locate, read_params
+
+Outcome = Literal["match", "differs", "failed"]
+
+_CHANGES = 3
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What became of one figure.
+
+    Attributes
+    ----------
+    figure, notebook : str
+        Its id, and the notebook that shows it.
+    outcome : str
+        ``match``: data and spec are the same to the byte; ``differs``; ``failed``: its notebook did not run.
+    differences : tuple of Difference
+        Where it differs.
+    reason : str
+        Why its notebook did not run.
+    """
+
+    figure: str
+    notebook: str
+    outcome: Outcome
+    differences: tuple[Difference, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What became of a report.
+
+    Attributes
+    ----------
+    name : str
+        Benchmark and version.
+    figures : tuple of Compared
+        One for each figure, in the order of the report's manifest.
+    remarks : tuple of str
+        What is not the same as when the report was made and need not change a figure: versions, notebooks.
+    """
+
+    name: str
+    figures: tuple[Compared, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 where every figure matches, 1 where one differs, 2 where a notebook did not run."""
+        outcomes = {figure.outcome for figure in self.figures}
+        return 2 if "failed" in outcomes else int("differs" in outcomes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain values.
+
+        Returns
+        -------
+        dict
+            ``report, remarks, figures``; every difference of every figure.
+        """
+        figures = [
+            {
+                "figure": one.figure,
+                "notebook": one.notebook,
+                "outcome": one.outcome,
+                "differences": [difference.to_json() for difference in one.differences],
+                "reason": one.reason or None,
+            }
+            for one in self.figures
+        ]
+        return {"report": self.name, "remarks": list(self.remarks), "figures": figures}
+
+    def to_text(self) -> str:
+        """Lay it out for a terminal.
+
+        Returns
+        -------
+        str
+            One line a figure, the first `LINES` differences of each below it, and a line that counts.
+        """
+        lines = [f"{self.name}: inputs as in the manifest", *(f"note: {remark}" for remark in self.remarks)]
+        for one in self.figures:
+            place = f"{text(one.figure, 60)} ({one.notebook}): "
+            if one.outcome == "failed":
+                lines.append(place + "not made: " + one.reason)
+                continue
+            lines.append(place + one.outcome)
+            lines += [f"  {difference}" for difference in one.differences[:LINES]]
+            if (more := len(one.differences) - LINES) > 0:
+                lines.append(f"  and {count(more, 'more difference')}; --format json lists them all")
+        tally = Counter(figure.outcome for figure in self.figures)
+        counted = ", ".join(
+            f"{tally[outcome]} {words[tally[outcome] != 1]}"
+            for outcome, words in _OUTCOMES.items()
+            if tally[outcome]
+        )
+        lines.append(f"{count(len(self.figures), 'figure')}: {counted or 'nothing to compare'}")
+        return "\n".join(lines)
+
+
+_OUTCOMES: Mapping[Outcome, tuple[str, str]] = {
+    "match": ("matches", "match"),
+    "differs": ("differs", "differ"),
+    "failed": ("not made", "not made"),
+}
+
+
+def reproduce(
+    report: str | os.PathLike[str],
+    *,
+    figures: Sequence[str] = (),
+    records: str | os.PathLike[str] | None = None,
+    params: str | os.PathLike[str] | None = None,
+    cell_seconds: int = CELL_SECONDS,
+) -> Reproduced:
+    """Run the notebooks of a report again and compare its figures.
+
+    Parameters
+    ----------
+    report : path
+        Folder of a report, as it was built.
+    figures : sequence of str
+        Ids of the figures to reproduce; all where none is named. Only their notebooks run.
+    records : path, optional
+        Folder of the records; where not given, the one the params file names.
+    params : path, optional
+        The params file; where neither it nor `records` is given, the one of the same name in ``params``, if
+        it is there. Without a params file the values in the manifest are used.
+    cell_seconds : int
+        Time limit of one cell.
+
+    Returns
+    -------
+    Reproduced
+        Each figure with its outcome.
+
+    Raises
+    ------
+    InputError
+        Where the folder holds no whole report, a figure is not in it, or an input is not the one that the
+        report was made from; nothing runs then.
+    """
+    folder = Path(report)
+    known = _read(folder)
+    wanted = _wanted(known, figures, folder)
+    sources = _sources(known, records, params)
+    _require_same(folder, known, sources)
+    names = list(dict.fromkeys(known["figures"][figure]["notebook"] for figure in wanted))
+    notebooks = {name: folder / "notebooks" / f"{name}.ipynb" for name in names}
+    published = {name: manifest.figures(name, path.read_text("utf-8")) for name, path in notebooks.items()}
+    made = _run(notebooks, sources, cell_seconds)
+    return Reproduced(
+        name=sources.name,
+        figures=tuple(_compared(figure, known["figures"][figure], published, made) for figure in wanted),
+        remarks=(*_versions(known["inputs"]["library"]), *_other_notebooks(notebooks)),
+    )
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """Where the inputs of a report lie on this machine."""
+
+    name: str
+    params: ReportParams | None
+    folders: Mapping[str, Path]
+    labels: Path | None
+    values: Mapping[str, str | int | None]
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a report folder."""
+    known = manifest.read_manifest(folder)
+    if not {"inputs", "figures", "outputs"} <= known.keys():
+        wrong = "holds no report: its manifest.json is missing or cannot be read"
+        raise InputError(wrong, "name a folder such as reports/<benchmark>/<version>", file=folder)
+    return known
+
+
+def _wanted(known: Mapping[str, Any], figures: Sequence[str], folder: Path) -> list[str]:
+    """Give the figures to reproduce, in the order of the manifest."""
+    for figure in figures:
+        if figure not in known["figures"]:
+            near = difflib.get_close_matches(figure, known["figures"], n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(known['figures'])}"
+            raise InputError(f"has no figure {figure!a}", remedy, file=folder)
+    return [figure for figure in known["figures"] if not figures or figure in figures]
+
+
+def _sources(
+    known: Mapping[str, Any],
+    records: str | os.PathLike[str] | None,
+    params: str | os.PathLike[str] | None,
+) -> _Sources:
+    """Find the inputs of a report on this machine."""
+    values: Mapping[str, Any] = known["inputs"]["params"]["values"]
+    usual = Path("params") / known["inputs"]["params"]["file"]
+    file = params if params is not None else usual if records is None and usual.is_file() else None
+    found = None if file is None else read_params(file)
+    folders = {} if found is None else found.source_folders()
+    if records is not None:
+        folders["records"] = Path(records)
+    labels = found.labels_file if isinstance(found, Params) else None
+    if labels is None and values.get("labels") is not None:
+        labels = Path(values["labels"])
+    return _Sources(
+        name=f"{values['benchmark']} {values['benchmark_version']}",
+        params=found,
+        folders={
+            key: folders[key] if key in folders else _located(values[key])
+            for key in manifest.sources(known["inputs"])
+        },
+        labels=labels,
+        values=values,
+    )
+
+
+def _located(folder: str) -> Path:
+    """Find a source folder where the manifest has it."""
+    try:
+        return locate(folder)
+    except InputError as error:
+        remedy = "name the folder of the records with --records, or a params file with --params"
+        raise InputError(error.wrong, remedy) from None
+
+
+def _require_same(folder: Path, known: Mapping[str, Any], sources: _Sources) -> None:
+    """Require the report to be whole, and every input to be the one it was made from."""
+    inputs = known["inputs"]
+    changes = [f"{folder / path} is not as built" for path in manifest.altered(folder, known["outputs"])]
+    changes += _changed_params(inputs["params"]["values"], sources.params)
+    for key, files in manifest.sources(inputs).items():
+        changes += _changed_files(key, files, sources.folders[key])
+    expected = inputs.get("labels", {}).get("sha256")
+    if expected is not None and sources.labels is not None:
+        if not sources.labels.is_file():
+            changes.append(f"{sources.labels} is missing")
+        elif manifest.file_sha256(sources.labels) != expected:
+            changes.append(f"{sources.labels} changed")
+    if changes:
+        more = len(changes) - _CHANGES
+        told = "; ".join(changes[:_CHANGES]) + (f"; and {count(more, 'more change')}" if more > 0 else "")
+        remedy = "give the inputs the report was made from, or build it anew"
+        raise InputError(f"not what {sources.name} was made from: {text(told)}", remedy)
+
+
+def _changed_params(values: Mapping[str, Any], params: ReportParams | None) -> Iterable[str]:
+    """Name the values of a params file that are not those of the report; where its files lie is no matter."""
+    if params is None:
+        return
+    now = params.values()
+    for key in sorted({*values, *now} - {*params.sources, "labels"}):
+        if values.get(key) != now.get(key):
+            yield f"{params.file}: {key} is {now.get(key)!a}, and was {values.get(key)!a}"
+
+
+def _changed_files(key: str, known: Mapping[str, str], folder: Path) -> Iterable[str]:
+    """Name the files of a source folder that changed, are missing or are new."""
+    found = manifest.source_files(key, folder)
+    for name in sorted({*known, *found}):
+        path = folder / name
+        if name not in found:
+            yield f"{path} is missing"
+        elif name not in known:
+            yield f"{path} is new"
+        elif manifest.file_sha256(path) != known[name]:
+            yield f"{path} changed"
+
+
+def _run(
+    notebooks: Mapping[str, Path], sources: _Sources, cell_seconds: int
+) -> dict[str, Mapping[str, Shown] | str]:
+    """Run notebooks; give the figures of each, or why it did not run."""
+    values = dict(sources.values) | {key: str(path.resolve()) for key, path in sources.folders.items()}
+    if sources.labels is not None and sources.labels.is_file():
+        values["labels"] = str(sources.labels.resolve())
+    folder = Path() if sources.params is None else sources.params.folder
+    jobs = [Job(name, path, values, folder, None) for name, path in notebooks.items()]
+    made: dict[str, Mapping[str, Shown] | str] = {}
+    for result in run_all(jobs, cell_seconds=cell_seconds):
+        name = result.job.name
+        made[name] = (
+            " ".join(str(result).splitlines()[0].split())
+            if isinstance(result, CellFailed)
+            else manifest.figures(name, result.text)
+        )
+    return made
+
+
+def _compared(
+    figure: str,
+    known: Mapping[str, str],
+    published: Mapping[str, Mapping[str, Shown]],
+    made: Mapping[str, Mapping[str, Shown] | str],
+) -> Compared:
+    """Hold one figure against the hashes of the manifest; where they differ, say how."""
+    name = known["notebook"]
+    found = made[name]
+    if isinstance(found, str):
+        return Compared(figure, name, "failed", reason=found)
+    now = found.get(figure)
+    if now is not None and {"notebook": name} | now.hashes() == known:
+        return Compared(figure, name, "match")
+    return Compared(figure, name, "differs", differences(published[name][figure], now))
+
+
+def _versions(library: Mapping[str, Any]) -> Iterable[str]:
+    """Tell which libraries are not those the report was made with."""
+    here = manifest.library()
+    if here["medgauge"] != library["medgauge"]:
+        yield f"made with medgauge {library['medgauge']}; this is {here['medgauge']}"
+    elif here["sha256"] != library["sha256"]:
+        yield f"made with other code of medgauge {library['medgauge']}"
+    others = [
+        f"{name} {library['uses'].get(name, 'missing')} (here {here['uses'].get(name, 'missing')})"
+        for name in sorted({*library["uses"], *here["uses"]})
+        if library["uses"].get(name) != here["uses"].get(name)
+    ]
+    if others:
+        yield "made with " + ", ".join(others)
+
+
+def _other_notebooks(notebooks: Mapping[str, Path]) -> Iterable[str]:
+    """Tell which notebooks of the report are not those of this library, where it has any."""
+    own = Path(medgauge_lib.__file__).parents[1] / "notebooks"
+    for name, path in notebooks.items():
+        source = own / path.name
+        if source.is_file() and _cells(source) != _cells(path):
+            yield f"the report's notebook {name} is not the one of this medgauge; the report's was run"
+
+
+def _cells(path: Path) -> list[tuple[str, str]]:
+    """Give what stands in a notebook, without the cell that a run puts in."""
+    notebook: nbformat.NotebookNode = read_notebook(path)
+    return [
+        (cell.cell_type, cell.source)
+        for cell in notebook.cells
+        if "injected-parameters" not in cell.metadata.get("tags", [])
+    ]

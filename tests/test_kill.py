@@ -1,0 +1,306 @@
+"""Whatever happens while a report is built, the old report stays or the new one is there, whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from make_records import record
+from make_reports import notebook, project
+
+from medgauge_lib.report.build import build
+from medgauge_lib.report.folder import clear, replace_folder
+from medgauge_lib.report.manifest import sha256
+
+KILLS = 30
+SEED = 20260101
+BUILD = """\
+import sys
+from pathlib import Path
+from medgauge_lib.errors import InputError
+from medgauge_lib.report.build import build
+root = Path(sys.argv[1])
+def make():
+    try:
+        build([root / "params/made.yaml"], out=root / "reports", notebooks=root / "notebooks", progress=False)
+    except InputError as error:
+        print(error)
+"""
+READS = """\
+import hashlib, pathlib
+print([hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(pathlib.Path(records).iterdir())])
+"""
+REPORT = Path("reports", "bm-made", "1.0.0")
+STATES = ("old", "new")
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    """Return every file of a report but its run record, having held each against the manifest.
+
+    The hash of the library's code is left out: it may be worked on while tests run.
+    """
+    found: dict[str, Any] = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "run.json"
+    }
+    known = json.loads(found["manifest.json"])
+    assert known["outputs"] == {
+        path: sha256(content) for path, content in found.items() if path != "manifest.json"
+    }
+    del known["inputs"]["library"]["sha256"]
+    return found | {"manifest.json": known}
+
+
+def put(root: Path, state: str) -> None:
+    """Give the project the records of one state."""
+    name = {"old": "a", "new": "b"}[state]
+    project(root, {}, records=[record(f"res-2026-01-01-{name}")])
+    (root / "records" / f"res-2026-01-01-{'ba'[name == 'b']}.json").unlink(missing_ok=True)
+
+
+@pytest.fixture
+def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty temporary folder for this process and those it starts."""
+    with tempfile.TemporaryDirectory(prefix="mg-") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        monkeypatch.setenv("TMPDIR", folder)
+        yield Path(folder)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A project whose notebooks show which records they read, with its old report built."""
+    project(tmp_path, {"summary": notebook(READS), "groups": notebook("1")})
+    put(tmp_path, "old")
+    made(tmp_path)
+    return tmp_path
+
+
+def made(root: Path, out: str = "reports") -> dict[str, Any]:
+    """Build the report in this process and return it."""
+    build([root / "params" / "made.yaml"], out=root / out, notebooks=root / "notebooks", progress=False)
+    return contents(root / out / "bm-made" / "1.0.0")
+
+
+def start(root: Path, last: str = "make()") -> subprocess.Popen[str]:
+    """Begin a build in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", BUILD + last, root],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def kernels(scratch: Path) -> list[str]:
+    """Return the processes whose command names the temporary folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(scratch).encode() in (process / "cmdline").read_bytes():
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
+
+
+def gone(what: Callable[[], object], seconds: float = 20) -> bool:
+    """Wait until there is no more of something."""
+    deadline = time.monotonic() + seconds
+    while what() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return not what()
+
+
+def test_a_build_killed_at_any_moment_leaves_a_whole_report(
+    root: Path, scratch: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """Killed at 30 random moments, a build leaves the old report or the new one, and the next clears up."""
+    whole = {"old": contents(root / REPORT)}
+    put(root, "new")
+    whole["new"] = made(root, "other")
+    assert whole["old"] != whole["new"]
+    begun = time.monotonic()
+    assert start(root).communicate()[0] == ""
+    seconds = time.monotonic() - begun
+    moments = random.Random(SEED)
+    killed, left = 0, []
+    for number in range(KILLS):
+        put(root, STATES[number % 2])
+        process = start(root)
+        try:
+            process.wait(moments.uniform(0.05, 1) * seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            killed += 1
+        process.communicate()
+        found = contents(root / REPORT)
+        assert found in whole.values()
+        left.append(next(state for state in STATES if whole[state] == found))
+    assert killed > KILLS // 2
+    assert gone(lambda: kernels(scratch))
+    for folder in scratch.iterdir():
+        os.utime(folder, (0, 0))
+    put(root, "old")
+    assert made(root) == whole["old"]
+    assert list(root.rglob(".*")) == []
+    assert list(scratch.iterdir()) == []
+    record_property("kills", killed)
+    record_property("whole", len(left))
+
+
+WRITE = """\
+import os, random, signal, sys, time
+from pathlib import Path
+from medgauge_lib.report import folder
+if sys.argv[2] == "renames":
+    folder.ctypes.CDLL = lambda *_, **__: object()
+root, moments = Path(sys.argv[1]), random.Random(int(sys.argv[4]))
+files = {state: {f"d{n}/{n}": state.encode() * 1000 for n in range(20)} for state in ("old", "new")}
+folder.replace_folder(root / "r", files["old"], root=root)
+for _ in range(int(sys.argv[3])):
+    child = os.fork()
+    while child == 0:
+        for state in files.values():
+            folder.replace_folder(root / "r", state, root=root)
+    time.sleep(moments.uniform(0.01, 0.05))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    if sys.argv[2] == "renames":
+        folder.clear(root)
+    found = {str(p.relative_to(root / "r")): p.read_bytes() for p in (root / "r").rglob("*") if p.is_file()}
+    print(found in files.values(), flush=True)
+"""
+
+
+@pytest.mark.parametrize("way", ["exchange", "renames"])
+def test_a_folder_is_whole_when_its_writer_is_killed(tmp_path: Path, way: str) -> None:
+    """Killed while it does nothing but write, a writer leaves the old folder or the new one, whole.
+
+    Where two names cannot be exchanged, the next build may first have to give the old folder its name again.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", WRITE, tmp_path, way, str(KILLS), str(SEED)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["True"] * KILLS
+    clear(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["r"]
+
+
+def test_two_builds_at_once_both_end_well(root: Path) -> None:
+    """Two processes that build into one folder leave one whole report, listed."""
+    put(root, "new")
+    processes = [start(root) for _ in range(2)]
+    assert [process.communicate(timeout=120)[0] for process in processes] == ["", ""]
+    assert contents(root / REPORT) == made(root, "other")
+    assert "bm-made/1.0.0/index.html" in (root / "reports" / "index.html").read_text()
+    assert list(root.rglob(".*")) == []
+
+
+def own_file_systems() -> bool:
+    """Tell whether this user may mount a file system that nobody else sees."""
+    tool = shutil.which("unshare")
+    return tool is not None and subprocess.run([tool, "-rm", "true"], capture_output=True).returncode == 0
+
+
+MOUNTED = """\
+import json, subprocess
+out = root / "reports"
+out.mkdir(exist_ok=True)
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", out], check=True)
+def contents():
+    return {str(p): p.read_bytes() for p in out.rglob("*") if p.is_file() and p.name != "filler"}
+make()
+before = contents()
+for file in (root / "records").iterdir():
+    file.write_text(file.read_text() + "\\n")
+if sys.argv[2] == "full":
+    with open(out / "filler", "wb", 0) as filler, __import__("contextlib").suppress(OSError):
+        while True:
+            filler.write(bytes(4096))
+else:
+    subprocess.run(["mount", "-o", "remount,ro", out], check=True)
+make()
+assert before and contents() == before, sorted(contents())
+"""
+
+
+@pytest.mark.skipif(not own_file_systems(), reason="this user may not mount file systems")
+@pytest.mark.parametrize(
+    ("how", "reason"), [("full", "no space left on device"), ("read-only", "read-only file system")]
+)
+def test_a_disk_that_takes_nothing_leaves_the_old_report(tmp_path: Path, how: str, reason: str) -> None:
+    """On a full disk or a read-only one the old report stays as it was, and one message says why."""
+    project(tmp_path, {"summary": notebook("1")})
+    command = ["unshare", "-rm", sys.executable, "-c", BUILD + MOUNTED, tmp_path, how]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == 2
+    assert f"cannot be written: {reason}" in done.stdout
+    assert list((tmp_path / "reports").iterdir()) == []
+
+
+FAILURES = {
+    "raises": ("1 / 0", "ZeroDivisionError: division by zero"),
+    "never ends": ("import time; time.sleep(60)", "still running after 2 s"),
+    "dies": ("import os; os.kill(os.getpid(), 9)", "its Python process died (out of memory, or killed)"),
+}
+
+
+@pytest.mark.parametrize("how", FAILURES)
+def test_a_notebook_that_fails_leaves_the_old_report(root: Path, how: str) -> None:
+    """The message names notebook, cell and error; the notebook is kept aside; the old report stays."""
+    before = contents(root / REPORT)
+    source, error = FAILURES[how]
+    nbformat.write(notebook("1", source), root / "notebooks" / "groups.ipynb")
+    aside = root / "reports" / "failed" / "bm-made-1.0.0-groups.ipynb"
+    call = (
+        "try:\n    build([root / 'params/made.yaml'], out=root / 'reports', notebooks=root / 'notebooks',"
+        " progress=False, cell_seconds=2)\nexcept InputError as error:\n    print(error)"
+    )
+    told, _ = start(root, call).communicate(timeout=60)
+    first, second = told.splitlines()
+    assert first == f"{root / 'notebooks' / 'groups.ipynb'}: cell 4: {error}"
+    assert str(aside) in second
+    assert nbformat.read(aside, as_version=4).cells
+    assert contents(root / REPORT) == before
+
+
+def test_a_missing_kernel_leaves_the_old_report(root: Path) -> None:
+    """Where no Python process starts, the message says so and the old report stays."""
+    before = contents(root / REPORT)
+    put(root, "new")
+    told, _ = start(root, "sys.executable = '/no/python'\nmake()").communicate(timeout=60)
+    assert "its Python process did not start" in told
+    assert len(told.splitlines()) == 2
+    assert contents(root / REPORT) == before
+
+
+def test_a_folder_that_may_not_be_written_to_is_named(tmp_path: Path) -> None:
+    """Without permission nothing is written, and the message names the folder."""
+    if os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    replace_folder(tmp_path / "r", {"x": b"1"}, root=tmp_path)
+    tmp_path.chmod(0o555)
+    try:
+        with pytest.raises(ValueError, match="cannot be written: permission denied"):
+            replace_folder(tmp_path / "r", {"x": b"2"}, root=tmp_path)
+    finally:
+        tmp_path.chmod(0o755)
+    assert (tmp_path / "r" / "x").read_bytes() == b"1"
