@@ -18,7 +18,7 @@ from medgauge_lib.charts.panels import (
     Cell,
     Line,
     Panel,
-    panels_html,
+    panel_table,
     ranked_first,
     short,
     uncertainty,
@@ -99,20 +99,20 @@ def strata_table(
     panels, bare = with_figures([_panel(found, quantity, place) for place in range(len(CLASSES))])
     if not panels:
         return Sentences((f"{QUANTITY_NAMES[quantity]} by class of difficulty: not applicable.{bare}",))
-    title = f"{QUANTITY_NAMES[quantity]} by class of difficulty"
-    caption = (
-        "Rows in board order; classes from the structure of the tasks, 1 the easiest, never averaged. "
-        f"{_READ[quantity].format(seed=board.seed)} {MARKS}{bare}{_remarks(found)}"
-    )
     frame = found.to_frame()
     own = [column for column in frame.columns if not column.startswith(_other(quantity))]
-    return Table(
+    return panel_table(
+        board,
+        ranked_first(board, lines),
+        panels,
+        frame[own],
         id=f"strata-{quantity.replace('_', '-')}",
-        title=title,
-        caption=caption,
+        title=f"{QUANTITY_NAMES[quantity]} by class of difficulty",
+        caption=(
+            "Rows in board order; classes from the structure of the tasks, 1 the easiest, never averaged. "
+            f"{_READ[quantity].format(seed=board.seed)} {MARKS}{bare}{_remarks(found)}"
+        ),
         alt=_alternative(found, quantity),
-        html=panels_html(board, ranked_first(board, lines), panels, title=title, caption=caption),
-        table=frame[own],
         provenance=_provenance(found),
     )
 
@@ -201,21 +201,7 @@ def rises_table(found: Difficulty) -> Table | Sentences:
             return Sentences(("No row has figures of two classes, so nothing can rise.",))
         rows_ = display.count(len(comparable), "row")
         return Sentences((f"Of {rows_} with figures of two classes or more, pass^3 rises in none.",))
-    frame = found.rises_frame()
-    frame["n_easier"], frame["n_harder"] = zip(
-        *(
-            tuple(row.strata[number - 1].n_tasks for number in (rise.easier, rise.harder))
-            for row in found.rows
-            for rise in row.rises
-        ),
-        strict=True,
-    )
-    shown = frame.assign(
-        subject=[display.text(label) for label in frame["label"]],
-        classes=[f"{a} to {b}" for a, b in zip(frame["easier"], frame["harder"], strict=True)],
-        tasks=[f"{a} and {b}" for a, b in zip(frame["n_easier"], frame["n_harder"], strict=True)],
-        rise=[display.points(rise.difference) for row in found.rows for rise in row.rises],
-    )
+    frame, shown = _rises_frames(found)
     return plain_table(
         frame,
         {"subject": "Subject", "classes": "Classes", "rise": "Rise in pass^3", "tasks": "Tasks in the two"},
@@ -230,6 +216,23 @@ def rises_table(found: Difficulty) -> Table | Sentences:
         alt=f"pass^3 rises with difficulty in {len(rising)} of {display.count(len(comparable), 'row')}.",
         provenance=_provenance(found),
     )
+
+
+def _rises_frames(found: Difficulty) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Data of `rises_table`, and the cells it shows."""
+    rises = [(row, rise) for row in found.rows for rise in row.rises]
+    n_tasks = [
+        tuple(row.strata[number - 1].n_tasks for number in (rise.easier, rise.harder)) for row, rise in rises
+    ]
+    frame = found.rises_frame()
+    frame["n_easier"], frame["n_harder"] = zip(*n_tasks, strict=True)
+    shown = frame.assign(
+        subject=[display.text(row.label) for row, _ in rises],
+        classes=[f"{rise.easier} to {rise.harder}" for _, rise in rises],
+        tasks=[f"{easier} and {harder}" for easier, harder in n_tasks],
+        rise=[display.points(rise.difference) for _, rise in rises],
+    )
+    return frame, shown
 
 
 def class_counts_table(found: Difficulty) -> Table | Sentences:

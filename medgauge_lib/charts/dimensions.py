@@ -23,7 +23,7 @@ from medgauge_lib.charts.panels import (
     Line,
     Panel,
     Section,
-    panels_html,
+    panel_table,
     ranked_first,
     short,
     uncertainty,
@@ -194,14 +194,15 @@ def dimension_table(found: Dimensions, board: Board, view: str) -> Table | Sente
         said = "; ".join(reasons) or "not applicable: no record carries it"
         return Sentences((f"{title} — {said}.",))
     panels, bare = with_figures([panel for key in keys for panel in _panels(found, board, key)])
-    caption = f"Rows in board order. {_READ[view]} {MARKS}{bare}{_remarks(here)}"
-    return Table(
+    return panel_table(
+        board,
+        _sections(found, board, view),
+        panels,
+        dimension_frame(found, view),
         id=_id(view),
         title=title,
-        caption=caption,
+        caption=f"Rows in board order. {_READ[view]} {MARKS}{bare}{_remarks(here)}",
         alt=_alternative(found, title, panels),
-        html=panels_html(board, _sections(found, board, view), panels, title=title, caption=caption),
-        table=dimension_frame(found, view),
         provenance=_provenance(here),
     )
 

@@ -6,14 +6,14 @@ do not add up are shown with their difference.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from medgauge_lib.charts import display
-from medgauge_lib.charts.panels import Cell, Line, Panel, panels_html, ranked_first
+from medgauge_lib.charts.panels import Cell, Line, Panel, panel_table, ranked_first
 from medgauge_lib.charts.tables import Table, plain_table
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.estimators import VETO_CATEGORIES
@@ -63,52 +63,45 @@ def reasons_table(found: Failures, board: Board) -> Table:
     Table
         Over all live runs of a record, whatever the subset.
     """
-    counted = Panel(
-        "failed runs, counted",
-        ["of all runs"],
-        {row.id: _share_cell(row.n_failed, row.n_runs, published=False) for row in found.rows},
-        "bar",
-    )
-    reasons = [
-        Panel(
-            reason.replace("_", " "),
-            [],
-            {row.id: _reason_cell(row, place) for row in found.rows},
-            "bar",
-            full=1,
-        )
-        for place, reason in enumerate(REASONS)
-    ]
-    added = Panel(
-        "reasons less failed runs",
-        ["0 is in order"],
-        {row.id: _difference_cell(row) for row in found.rows},
-        "words",
-    )
-    title = "Failed runs by recorded reason"
-    caption = (
-        "Rows in board order, over all runs of a record. Reasons are as the verifier recorded them; failed "
-        "runs are counted from the runs. Bars and shares of a reason are of the failed runs counted, so they "
-        "do not add up to 100 % where reasons and failed runs differ: then the last column says by how much."
-    )
     frame = found.reasons_frame().merge(
         found.to_frame()[["id", "n_failed", "n_attributed", "difference"]], on="id"
     )
-    return Table(
+    return panel_table(
+        board,
+        ranked_first(board, [Line(row.id, row.label, row.any_veto) for row in found.rows]),
+        _reason_panels(found),
+        frame,
         id="failure-reasons",
-        title=title,
-        caption=caption,
-        alt=_reasons_alternative(found),
-        html=panels_html(
-            board,
-            ranked_first(board, [Line(row.id, row.label, row.any_veto) for row in found.rows]),
-            [counted, *reasons, added],
-            title=title,
-            caption=caption,
+        title="Failed runs by recorded reason",
+        caption=(
+            "Rows in board order, over all runs of a record. Reasons are as the verifier recorded them; "
+            "failed runs are counted from the runs. Bars and shares of a reason are of the failed runs counted, so "
+            "they do not add up to 100 % where reasons and failed runs differ: then the last column says by "
+            "how much."
         ),
-        table=frame,
+        alt=_reasons_alternative(found),
         provenance="mixed",
     )
+
+
+def _reason_panels(found: Failures) -> list[Panel]:
+    """Failed runs counted, then every reason, then what does not add up."""
+    counted = {row.id: _share_cell(row.n_failed, row.n_runs) for row in found.rows}
+    added = {row.id: _difference_cell(row) for row in found.rows}
+    return [
+        Panel("failed runs, counted", ["of all runs"], counted, "bar", full=1),
+        *(
+            Panel(
+                reason.replace("_", " "),
+                [],
+                {row.id: _reason_cell(row, place) for row in found.rows},
+                "bar",
+                full=1,
+            )
+            for place, reason in enumerate(REASONS)
+        ),
+        Panel("reasons less failed runs", ["0 is in order"], added, "words"),
+    ]
 
 
 def _reason_cell(row: RowFailures, place: int) -> Cell:
@@ -119,13 +112,12 @@ def _reason_cell(row: RowFailures, place: int) -> Cell:
         f"{reason.n_runs:,}",
         display.percent(reason.share) if reason.n_runs else "",
         value=float(reason.share),
-        published=True,
     )
 
 
-def _share_cell(n: int, total: int, *, published: bool) -> Cell:
+def _share_cell(n: int, total: int) -> Cell:
     share = Fraction(n, total) if total else Fraction(0)
-    return Cell(f"{n:,}", f"of {total:,}", display.percent(share), float(share), published=published)
+    return Cell(f"{n:,}", f"of {total:,}", display.percent(share), float(share))
 
 
 def _difference_cell(row: RowFailures) -> Cell:
@@ -174,40 +166,17 @@ def errors_table(found: Failures, board: Board) -> Table | Sentences:
     ]
     if not pairs:
         return Sentences((f"No run of subset {board.subset} ended in an error.",))
-    most = max(n for counts in rows.values() for n in counts.errors.values())
-    rate = Panel(
-        "subject-side error rate",
-        ["lower is better"],
-        {
-            row: Cell(
-                display.percent(counts.error_rate_subject),
-                f"{counts.n_subject_errors:,} of {counts.n_runs:,} runs",
-                value=float(counts.error_rate_subject),
-            )
-            for row, counts in rows.items()
-        },
-        "bar",
-    )
-    kinds = [
-        Panel(
-            f"{source}: {kind.replace('_', ' ')}",
-            [],
-            {row: _count_cell(counts.errors.get((source, kind), 0)) for row, counts in rows.items()},
-            "bar",
-            full=most,
-        )
-        for source, kind in pairs
-    ]
-    frame = found.errors_frame()
     said = [
         f"{display.text(found.row(row).label)} {display.percent(counts.error_rate_subject)}"
         for row, counts in rows.items()
         if counts.n_subject_errors
     ]
-    return _subset_table(
-        found,
+    frame = found.errors_frame()
+    return panel_table(
         board,
-        [rate, *kinds],
+        ranked_first(board, _subset_lines(found, board.subset)),
+        _error_panels(rows, pairs),
+        frame[frame["subset"] == board.subset].reset_index(drop=True),
         id="run-errors",
         title=f"Runs that ended in an error, subset {board.subset}",
         caption=(
@@ -218,8 +187,33 @@ def errors_table(found: Failures, board: Board) -> Table | Sentences:
             "hold one, and it is no part of the rate."
         ),
         alt=f"Subject-side error rate by row: {'; '.join(said) or '0 in every row'}.",
-        frame=frame[frame["subset"] == board.subset].reset_index(drop=True),
     )
+
+
+def _error_panels(rows: Mapping[str, SubsetCounts], pairs: Sequence[tuple[str, str]]) -> list[Panel]:
+    """The subject-side error rate, then each attribution and kind."""
+    most = max(n for counts in rows.values() for n in counts.errors.values())
+    rate = {
+        row: Cell(
+            display.percent(counts.error_rate_subject),
+            f"{counts.n_subject_errors:,} of {counts.n_runs:,} runs",
+            value=float(counts.error_rate_subject),
+        )
+        for row, counts in rows.items()
+    }
+    return [
+        Panel("subject-side error rate", ["lower is better"], rate, "bar"),
+        *(
+            Panel(
+                f"{source}: {kind.replace('_', ' ')}",
+                [],
+                {row: _count_cell(counts.errors.get((source, kind), 0)) for row, counts in rows.items()},
+                "bar",
+                full=most,
+            )
+            for source, kind in pairs
+        ),
+    ]
 
 
 def vetoes_table(found: Failures, board: Board) -> Table:
@@ -237,12 +231,7 @@ def vetoes_table(found: Failures, board: Board) -> Table:
     """
     rows = _of_subset(found, board.subset)
     most = max((n for counts in rows.values() for n in counts.vetoes.values()), default=1)
-    any_gate = Panel(
-        "vetoed runs",
-        ["lower is better"],
-        {row: _share_cell(counts.n_vetoed, counts.n_runs, published=False) for row, counts in rows.items()},
-        "bar",
-    )
+    vetoed = {row: _share_cell(counts.n_vetoed, counts.n_runs) for row, counts in rows.items()}
     gates = [
         Panel(
             category.replace("_", " "),
@@ -255,10 +244,11 @@ def vetoes_table(found: Failures, board: Board) -> Table:
     ]
     frame = found.vetoes_frame()
     said = [f"{display.text(found.row(row).label)} {c.n_vetoed:,}" for row, c in rows.items() if c.n_vetoed]
-    return _subset_table(
-        found,
+    return panel_table(
         board,
-        [any_gate, *gates],
+        ranked_first(board, _subset_lines(found, board.subset)),
+        [Panel("vetoed runs", ["lower is better"], vetoed, "bar"), *gates],
+        frame[frame["subset"] == board.subset].reset_index(drop=True),
         id="vetoes",
         title=f"Runs that hit a hard gate, subset {board.subset}",
         caption=(
@@ -267,7 +257,6 @@ def vetoes_table(found: Failures, board: Board) -> Table:
             "every page. Few vetoes do not show that a gate holds."
         ),
         alt=f"Vetoed runs by row: {'; '.join(said) or 'none'}.",
-        frame=frame[frame["subset"] == board.subset].reset_index(drop=True),
     )
 
 
@@ -280,25 +269,10 @@ def _count_cell(n: int) -> Cell:
     return Cell(f"{n:,}", value=float(n))
 
 
-def _subset_table(
-    found: Failures,
-    board: Board,
-    panels: Sequence[Panel],
-    *,
-    id: str,  # noqa: A002
-    title: str,
-    caption: str,
-    alt: str,
-    frame: pd.DataFrame,
-) -> Table:
-    rows: Collection[str] = panels[0].cells
-    lines = [
-        Line(row.id, row.label, bool(_of_subset(found, board.subset)[row.id].n_vetoed))
-        for row in found.rows
-        if row.id in rows
-    ]
-    html = panels_html(board, ranked_first(board, lines), panels, title=title, caption=caption)
-    return Table(id, title, caption, alt, html, frame)
+def _subset_lines(found: Failures, subset: str) -> list[Line]:
+    """Rows that have live runs of a subset, marked where one of these hit a gate."""
+    rows = _of_subset(found, subset)
+    return [Line(row, found.row(row).label, bool(counts.n_vetoed)) for row, counts in rows.items()]
 
 
 def subsets_table(found: Failures) -> Table:
@@ -377,22 +351,21 @@ def constraints_table(found: Failures, board: Board) -> Table | Sentences:
         )
         for source, constraint in columns
     ]
-    title = "Hits of each constraint"
-    caption = (
-        "Rows in board order. As published, over all runs of a record: how often each constraint was hit, as "
-        "a gate or as one that comes from a grading reference; those that any record hit. A run may hit "
-        "several, so hits do not add up to vetoed runs. Bars are of the highest count."
-    )
-    lines = [Line(row.id, row.label, row.any_veto) for row in found.rows]
-    return Table(
+    return panel_table(
+        board,
+        ranked_first(board, [Line(row.id, row.label, row.any_veto) for row in found.rows]),
+        panels,
+        frame,
         id="constraint-hits",
-        title=title,
-        caption=caption,
+        title="Hits of each constraint",
+        caption=(
+            "Rows in board order. As published, over all runs of a record: how often each constraint was "
+            "hit, as a gate or as one that comes from a grading reference; those that any record hit. A run may "
+            "hit several, so hits do not add up to vetoed runs. Bars are of the highest count."
+        ),
         alt=(
             f"{display.count(len(columns), 'constraint')} hit; most often {display.text(most[1])} by "
             f"{display.text(found.row(most[2]).label)} ({hits[most]:,})."
         ),
-        html=panels_html(board, ranked_first(board, lines), panels, title=title, caption=caption),
-        table=frame,
         provenance="as published",
     )

@@ -14,7 +14,7 @@ import pandas as pd
 
 from medgauge_lib.audit import Audit, Outcome
 from medgauge_lib.charts import display
-from medgauge_lib.charts.panels import Cell, Line, Panel, panels_html, ranked_first
+from medgauge_lib.charts.panels import Cell, Line, Panel, panel_table, ranked_first
 from medgauge_lib.charts.tables import Table, _render, plain_table
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.outcomes import N_RUNS
@@ -204,29 +204,25 @@ def audit_table(found: Audit, records: RecordSet, board: Board) -> Table:
         for outcome, (name, note) in _OUTCOMES.items()
     ]
     vetoed = {row.id for row in (*board.rows, *board.unranked) if row.tallies.n_vetoed}
-    title = "Published against recomputed, by record"
-    caption = (
-        "Rows in board order. Counts of published figures of a record: of its scores, board block, cost, "
-        "failure reasons. Bars are of the largest count. Agreeing means equal at the precision the record "
-        "publishes; each figure that differs is among the findings, with both values."
-    )
-    differing = [labels[row] for row in ids if counts[row, "differs"]]
-    told = display.listed([display.text(label) for label in differing]) or "no record"
-    return Table(
-        id="published-by-record",
-        title=title,
-        caption=caption,
-        alt=f"Published figures of {display.count(len(ids), 'record')}; figures differ in {told}.",
-        html=panels_html(
-            board,
-            ranked_first(board, [Line(row, labels[row], row in vetoed) for row in ids]),
-            panels,
-            title=title,
-            caption=caption,
-        ),
-        table=pd.DataFrame(
+    differing = [display.text(labels[row]) for row in ids if counts[row, "differs"]]
+    return panel_table(
+        board,
+        ranked_first(board, [Line(row, labels[row], row in vetoed) for row in ids]),
+        panels,
+        pd.DataFrame(
             [(row, labels[row], *(counts[row, outcome] for outcome in _OUTCOMES)) for row in ids],
             columns=["id", "label", *(outcome.replace(" ", "_") for outcome in _OUTCOMES)],
+        ),
+        id="published-by-record",
+        title="Published against recomputed, by record",
+        caption=(
+            "Rows in board order. Counts of published figures of a record: of its scores, board block, cost, "
+            "failure reasons. Bars are of the largest count. Agreeing means equal at the precision the "
+            "record publishes; each figure that differs is among the findings, with both values."
+        ),
+        alt=(
+            f"Published figures of {display.count(len(ids), 'record')}; figures differ in "
+            f"{display.listed(differing) or 'no record'}."
         ),
         provenance="mixed",
     )
@@ -317,25 +313,12 @@ def void_table(board: Board, records: RecordSet) -> Table | Sentences:
     """
     if board.void.empty:
         return Sentences(("No task version of this benchmark version is void.",))
-    runs = records.runs.drop_duplicates(["task_key", "task_version"])
-    keys = zip(runs["task_key"], runs["task_version"], strict=True)
-    subset_of = dict(zip(keys, runs["subset"], strict=True))
-    lines = board.void.to_dict("records")
-    frame = pd.DataFrame(
-        [
-            (
-                line["task_key"],
-                line["task_version"],
-                subset_of.get((line["task_key"], line["task_version"]), ""),
-                line["attribution"],
-                " ".join(line["listed_by"]),
-                " ".join(line["shown_by"]),
-            )
-            for line in lines
-        ],
-        columns=["task_key", "task_version", "subset", "attribution", "listed_by", "shown_by"],
-    )
-    n_records = len(records.subjects)
+    frame, n_records = _void_frame(board, records), len(records.subjects)
+    lines = [
+        (*cells, _named(listed.split(), n_records), _named(shown.split(), n_records))
+        for *cells, listed, shown in frame.itertuples(index=False)
+    ]
+    by_source = sorted(Counter(frame["attribution"]).items())
     return _prose_table(
         frame,
         {
@@ -346,14 +329,7 @@ def void_table(board: Board, records: RecordSet) -> Table | Sentences:
             "Listed by": "prose",
             "Shown by an error of": "prose",
         },
-        [
-            (
-                *cells,
-                _named(line["listed_by"], n_records),
-                _named(line["shown_by"], n_records),
-            )
-            for cells, line in zip(frame.iloc[:, :4].itertuples(index=False), lines, strict=True)
-        ],
+        lines,
         id="void",
         title="Void task versions",
         caption=(
@@ -363,8 +339,29 @@ def void_table(board: Board, records: RecordSet) -> Table | Sentences:
         ),
         alt=(
             f"{display.count(len(frame), 'void task version')}: "
-            f"{', '.join(f'{n} by {who}' for who, n in sorted(Counter(frame['attribution']).items()))}."
+            f"{', '.join(f'{n} by {source}' for source, n in by_source)}."
         ),
+    )
+
+
+def _void_frame(board: Board, records: RecordSet) -> pd.DataFrame:
+    """Void task versions with their subset; ids of records joined by spaces."""
+    runs = records.runs.drop_duplicates(["task_key", "task_version"])
+    keys = zip(runs["task_key"], runs["task_version"], strict=True)
+    subset_of = dict(zip(keys, runs["subset"], strict=True))
+    return pd.DataFrame(
+        [
+            (
+                line["task_key"],
+                line["task_version"],
+                subset_of.get((line["task_key"], line["task_version"]), ""),
+                line["attribution"],
+                " ".join(line["listed_by"]),
+                " ".join(line["shown_by"]),
+            )
+            for line in board.void.to_dict("records")
+        ],
+        columns=["task_key", "task_version", "subset", "attribution", "listed_by", "shown_by"],
     )
 
 

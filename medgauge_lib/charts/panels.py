@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from medgauge_lib.charts import display
 from medgauge_lib.charts.cost import LOG_FROM
-from medgauge_lib.charts.tables import _render
+from medgauge_lib.charts.tables import Table, _render
 from medgauge_lib.results import Absent, Interval
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from medgauge_lib.board import Board
+    from medgauge_lib.charts.figure import Provenance
 
 NOT_RANKED = "Listed apart, not ranked: not verified by the site"
 
@@ -182,10 +185,19 @@ def with_figures(panels: Sequence[Panel]) -> tuple[list[Panel], str]:
     return kept, f" In no row there is a figure for {display.listed(said)}."
 
 
-def panels_html(
-    board: Board, sections: Sequence[Section], panels: Sequence[Panel], *, title: str, caption: str
-) -> str:
-    """Markup of a table of panels, in as many blocks as the width of a page asks for.
+def panel_table(
+    board: Board,
+    sections: Sequence[Section],
+    panels: Sequence[Panel],
+    table: pd.DataFrame,
+    *,
+    id: str,  # noqa: A002
+    title: str,
+    caption: str,
+    alt: str,
+    provenance: Provenance = "recomputed",
+) -> Table:
+    """Make a table of panels, in as many blocks as the width of a page asks for.
 
     Parameters
     ----------
@@ -195,17 +207,19 @@ def panels_html(
         Rows from the top; a section without rows is left out.
     panels : sequence of Panel
         Columns from the left.
-    title, caption : str
-        Of the figure.
+    table : DataFrame
+        The data, not rounded.
+    id, title, caption, alt, provenance
+        As of a figure.
 
     Returns
     -------
-    str
+    Table
         Every text of a record is escaped.
     """
     ranks = {row.id: display.rank(row) for row in board.rows}
     plot, blocks = _blocks(panels)
-    return _render(
+    html = _render(
         "panels.html.j2",
         title=title,
         caption=caption,
@@ -217,6 +231,7 @@ def panels_html(
         ],
         blocks=[[_column(panel, plot) for panel in block] for block in blocks],
     )
+    return Table(id, title, caption, alt, html, table, provenance)
 
 
 def _head(line: Line, ranks: Mapping[str, str]) -> dict[str, Any]:
