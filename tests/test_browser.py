@@ -4,45 +4,29 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-from axe_playwright_python.base import AXE_FILE_PATH
+from browsing import NEEDS_CHROMIUM, open_details, violations
 from jinja2 import Environment
 from make_reports import HOSTILE, figure_data, notebook, project, showing, spec
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from medgauge_lib import demo
-from medgauge_lib.report.build import build, notebook_files
-from medgauge_lib.report.paper import BROWSERS, printed
-from medgauge_lib.report.single import SINGLE
+from medgauge_lib.report.build import build
+from medgauge_lib.report.manifest import SINGLE
+from medgauge_lib.report.paper import printed
+from medgauge_lib.report.plan import notebook_files
 from medgauge_lib.schema import fault
 
-CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--proxy-server=127.0.0.1:9",
-]
 PROJECT = Path(__file__).parents[1] / "notebooks"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None, reason="needs chromium on the path (Debian: apt-get install chromium)"
-    ),
-]
+pytestmark = NEEDS_CHROMIUM
 
 
 def places(part: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
@@ -81,7 +65,7 @@ SCORES = ["85.0", "9.5", "−1.0", "70.0", "70.0", "100.0", "0.0"]
 COSTS = ["EUR 2.00", "USD 1.00", "", "EUR 0.50", "USD 0.25", "EUR 1,000.00", ""]
 
 
-BOARD = """
+BOARD = """<style>.mg-scroll { overflow-x: auto; position: relative; } .mg-sr { position: absolute; }</style>
 <div class="mg-scroll" role="region" tabindex="0" aria-label="Board">
 <table class="mg-table mg-board">
 <thead><tr><th scope="col">Rank</th><th scope="col">Subject</th><th scope="col">Groups</th>
@@ -205,66 +189,9 @@ def built(root: Path, file: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One Chromium without a network."""
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
-
-
-@dataclass
-class Seen:
-    """What a page did while it was open."""
-
-    page: Page
-    requests: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    dialogs: list[str] = field(default_factory=list)
-
-
-@pytest.fixture
-def opened(browser: Browser) -> Iterator[Any]:
-    """A function that opens a file and returns what the page did; nothing forbidden may have happened."""
-    contexts, seen_pages = [], []
-
-    def open_file(file: Path, width: int = 1280, scheme: str = "light", **options: Any) -> Seen:
-        context = browser.new_context(
-            offline=True, viewport={"width": width, "height": 900}, color_scheme=scheme, **options
-        )
-        contexts.append(context)
-        seen = Seen(context.new_page())
-        seen_pages.append(seen)
-        seen.page.on("request", lambda request: seen.requests.append(request.url))
-        seen.page.on(
-            "console", lambda said: said.type in ("error", "warning") and seen.errors.append(said.text)
-        )
-        seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
-        seen.page.on("dialog", lambda dialog: (seen.dialogs.append(dialog.message), dialog.dismiss()))
-        seen.page.goto(file.as_uri())
-        if options.get("java_script_enabled", True) and file.parent.name != "reports":
-            seen.page.locator("html[data-charts]").wait_for(state="attached")
-        return seen
-
-    yield open_file
-    for seen in seen_pages:
-        assert [url for url in seen.requests if not url.startswith(("file:", "data:"))] == []
-        assert seen.dialogs == []
-        assert seen.errors == []
-    for context in contexts:
-        context.close()
-
-
-@pytest.fixture(scope="session")
 def pages(report: Path, others: Path) -> list[Path]:
     """Every page of both reports, their single files, and a list of reports."""
     return [*sorted(report.glob("*.html")), *sorted(others.glob("*.html")), report.parents[1] / "index.html"]
-
-
-def open_details(page: Page) -> None:
-    """Open everything that can be opened."""
-    page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
-    page.wait_for_timeout(50)
 
 
 def test_every_mark_is_drawn_and_nothing_is_requested(pages: list[Path], opened: Any) -> None:
@@ -289,14 +216,11 @@ def test_every_mark_is_drawn_and_nothing_is_requested(pages: list[Path], opened:
 
 def test_axe_finds_nothing(pages: list[Path], opened: Any) -> None:
     """The accessibility checker finds nothing, on a wide and a narrow screen, in light and in dark."""
-    axe = Path(AXE_FILE_PATH).read_text(encoding="utf-8")
     for file in pages:
         for width, scheme in ((1280, "light"), (390, "dark")):
             page = opened(file, width, scheme).page
             open_details(page)
-            page.evaluate(axe)
-            found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(r => r.violations)")
-            assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], file.name
+            assert violations(page) == [], file.name
 
 
 def test_hostile_strings_stay_text(pages: list[Path], opened: Any) -> None:
@@ -419,7 +343,7 @@ def test_paper_shows_the_data_and_no_navigation(report: Path, opened: Any) -> No
     """In print the data are open, navigation and code are gone, and charts fit the paper."""
     page = opened(report / "groups.html").page
     page.emulate_media(media="print")
-    assert not page.locator("nav").is_visible()
+    assert page.locator("nav:visible, .highlight:visible, .tools :is(label, button):visible").count() == 0
     assert not page.locator("details.code").first.is_visible()
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert page.locator("figure details.data table").first.is_visible()
@@ -456,7 +380,7 @@ def test_a_table_is_sorted_by_a_column_and_put_back(others: Path, opened: Any) -
     """A header sorts up, down and back, by numbers as numbers; the page says what it did."""
     page = opened(others / "index.html").page
     status = page.locator("#board .table .tools [role=status]")
-    head = page.locator("#board .mg-board th", has=header(page, "pass^3"))
+    head = page.locator("#board .mg-board").get_by_role("columnheader", name="pass^3", exact=True)
     assert order(page) == list("1234567")
     assert head.get_attribute("aria-sort") is None
     header(page, "pass^3").click()
