@@ -16,8 +16,9 @@ import nbformat
 
 from benchmarks.ratios import Ratio, in_turn
 from medgauge_lib import demo
-from medgauge_lib.report.build import build, notebook_files
+from medgauge_lib.report.build import build
 from medgauge_lib.report.execute import read_notebook
+from medgauge_lib.report.plan import notebook_files
 
 ROOT = Path(__file__).parents[1]
 PARAMS = "demo-ward-1.1.0.yaml"

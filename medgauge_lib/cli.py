@@ -328,14 +328,13 @@ def report_command(
 ) -> None:
     """Build the reports of the params files PARAMS, or of every file in params/ where none is named."""
     from medgauge_lib.report.build import build
-    from medgauge_lib.report.execute import CELL_SECONDS
 
     made = build(
         params or _every_params_file(),
         out=out,
         only=only,
         jobs=jobs,
-        cell_seconds=cell_seconds or CELL_SECONDS,
+        cell_seconds=cell_seconds,
         force=force,
         single_file=single_file,
         pdf=pdf,

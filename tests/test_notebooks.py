@@ -14,8 +14,8 @@ import yaml
 
 from medgauge_lib import demo
 from medgauge_lib.charts.figure import FIGURE, TABLE
-from medgauge_lib.report.build import FINDINGS_PAGES
 from medgauge_lib.report.params import FINDINGS_KEYS, KEYS
+from medgauge_lib.report.plan import FINDINGS_PAGES
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -19,11 +19,12 @@ from make_reports import figure_data, notebook, params, project, showing
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.report import folder as folder_module
-from medgauge_lib.report.build import PAGES, Built, build, notebook_files
+from medgauge_lib.report.build import Built, build
 from medgauge_lib.report.execute import CellFailed
 from medgauge_lib.report.folder import replace_folder
 from medgauge_lib.report.manifest import sha256
 from medgauge_lib.report.params import read_params
+from medgauge_lib.report.plan import PAGES, notebook_files
 from medgauge_lib.report.site import site_page
 
 TWO_PAGES = {

@@ -18,11 +18,11 @@ from make_reports import figure_data, notebook, project, showing
 
 from medgauge_lib.cli import main
 from medgauge_lib.errors import InputError
-from medgauge_lib.report import manifest
 from medgauge_lib.report.build import build
 from medgauge_lib.report.compare import LINES, Cell, Difference, differences
-from medgauge_lib.report.manifest import Shown, canonical_json, sha256
+from medgauge_lib.report.manifest import canonical_json, sha256
 from medgauge_lib.report.reproduce import Reproduced, reproduce
+from medgauge_lib.report.shown import Shown, figures
 
 RATES = """\
 import json
@@ -215,7 +215,7 @@ def test_a_figure_that_differs_is_told_by_rows(copied: Path) -> None:
     nbformat.write(made, file)
     alter(lambda known: known["outputs"].update({"notebooks/summary.ipynb": sha256(file.read_bytes())}))
     code, told, _ = run("--figure", "rates")
-    before = manifest.figures("summary", file.read_text())["rates"].table["rows"]
+    before = figures("summary", file.read_text())["rates"].table["rows"]
     assert code == 1
     assert told.splitlines()[-3:] == [
         "rates (summary): differs",

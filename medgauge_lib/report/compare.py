@@ -13,7 +13,8 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from medgauge_lib.charts.display import text
-from medgauge_lib.report.manifest import Shown, canonical_json
+from medgauge_lib.report.manifest import canonical_json
+from medgauge_lib.report.shown import Shown
 
 LINES = 5
 """How many differences of one figure are printed; JSON holds them all."""

@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from medgauge_lib.report.manifest import NAME, RUN, Shown, canonical_json, sha256, sources
+from medgauge_lib.report.manifest import NAME, RUN, canonical_json, sha256, sources
 
 if TYPE_CHECKING:
     from rocrate.model.entity import Entity
     from rocrate.rocrate import ROCrate
+
+    from medgauge_lib.report.shown import Shown
 
 VERSION = "1.1"
 """The version of the specification a crate keeps to; what the library writes by default moves with it."""

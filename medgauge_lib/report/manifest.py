@@ -10,24 +10,26 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any
-
-import nbformat
+from typing import TYPE_CHECKING, Any
 
 import medgauge_lib
 from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
 from medgauge_lib.records import record_files
-from medgauge_lib.report.figures import FIGURE, TABLE, VEGA_LITE, is_figure
 from medgauge_lib.report.params import Params, ReportParams
+
+if TYPE_CHECKING:
+    from medgauge_lib.report.shown import Shown
 
 NAME = "manifest.json"
 
 CRATE = "ro-crate-metadata.json"
 """The metadata of a report as an RO-Crate."""
+
+SINGLE = "report.html"
+"""The whole report as one file."""
 
 RUN = "run.json"
 """The one file of a report that tells when it was made."""
@@ -285,85 +287,6 @@ def manifest(inputs: Mapping[str, Any], shown: Iterable[Shown], files: Mapping[s
         "figures": {one.id: {"notebook": one.notebook} | one.hashes() for one in shown},
         "outputs": {path: sha256(content) for path, content in files.items()},
     }
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What one figure of an executed notebook shows.
-
-    Attributes
-    ----------
-    id, title : str
-        Its name and heading.
-    notebook : str
-        The notebook that shows it.
-    table : mapping
-        Its data: ``columns`` and ``rows``.
-    spec : mapping or None
-        Its Vega-Lite spec where it is a chart.
-    html : str
-        Its markup where it is a table.
-    """
-
-    id: str
-    title: str
-    notebook: str
-    table: Mapping[str, Any] = field(repr=False)
-    spec: Mapping[str, Any] | None = field(repr=False)
-    html: str = field(repr=False)
-
-    def hashes(self) -> dict[str, str]:
-        """Hash what it shows.
-
-        Returns
-        -------
-        dict
-            ``data``, and ``spec`` of a chart or ``markup`` of a table: SHA-256 of the canonical JSON of data
-            and spec, and of the markup in UTF-8.
-        """
-        known = {"data": sha256(canonical_json(self.table))}
-        if self.spec is None:
-            return known | {"markup": sha256(self.html.encode())}
-        return known | {"spec": sha256(canonical_json(self.spec))}
-
-
-def figures(name: str, text: str) -> dict[str, Shown]:
-    """Find the figures of an executed notebook.
-
-    Parameters
-    ----------
-    name : str
-        Name of the notebook.
-    text : str
-        The executed notebook.
-
-    Returns
-    -------
-    dict
-        Id to figure, in the order of the page; a chart that does not name itself is named by its number.
-    """
-    cells = nbformat.reads(text, as_version=4).cells
-    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
-    found: dict[str, Shown] = {}
-    for number, data in enumerate(filter(is_figure, outputs), 1):
-        told = data.get(FIGURE, {})
-        spec = next((value for kind, value in sorted(data.items()) if VEGA_LITE.fullmatch(kind)), None)
-        shown = Shown(
-            id=str(told.get("id") or f"figure-{number}"),
-            title=str(told.get("title") or f"Figure {number}"),
-            notebook=name,
-            table=data.get(TABLE) or {"columns": [], "rows": []},
-            spec=spec,
-            html="" if spec is not None else str(data.get("text/html", "")),
-        )
-        try:
-            shown.hashes()
-        except ValueError:
-            raise InputError(
-                f"figure {shown.id} holds a number that is not finite", "leave out what is not there"
-            ) from None
-        found[shown.id] = shown
-    return found
 
 
 def library() -> dict[str, Any]:

@@ -22,8 +22,9 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.report import manifest
 from medgauge_lib.report.compare import LINES, Difference, differences
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
-from medgauge_lib.report.manifest import Shown
 from medgauge_lib.report.params import Params, ReportParams, locate, read_params
+from medgauge_lib.report.shown import Shown
+from medgauge_lib.report.shown import figures as shown_in
 
 Outcome = Literal["match", "differs", "failed"]
 
@@ -174,7 +175,7 @@ def reproduce(
     _require_same(folder, known, sources)
     names = list(dict.fromkeys(known["figures"][figure]["notebook"] for figure in wanted))
     notebooks = {name: folder / "notebooks" / f"{name}.ipynb" for name in names}
-    published = {name: manifest.figures(name, path.read_text("utf-8")) for name, path in notebooks.items()}
+    published = {name: shown_in(name, path.read_text("utf-8")) for name, path in notebooks.items()}
     made = _run(notebooks, sources, cell_seconds)
     return Reproduced(
         name=sources.name,
@@ -308,7 +309,7 @@ def _run(
         made[name] = (
             " ".join(str(result).splitlines()[0].split())
             if isinstance(result, CellFailed)
-            else manifest.figures(name, result.text)
+            else shown_in(name, result.text)
         )
     return made
 

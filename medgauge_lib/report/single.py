@@ -18,9 +18,6 @@ from medgauge_lib.report.exporter import (
     style_sheet,
 )
 
-SINGLE = "report.html"
-"""Name of the one file in the folder of its report."""
-
 
 def single_page(context: PageContext, notebooks: Sequence[tuple[str, nbformat.NotebookNode]]) -> str:
     """Make one document of all pages of a report.

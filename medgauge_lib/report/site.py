@@ -14,10 +14,9 @@ from urllib.parse import quote
 
 from medgauge_lib.charts.display import count
 from medgauge_lib.report.exporter import render, sealed, style_sheet
-from medgauge_lib.report.manifest import read_manifest
+from medgauge_lib.report.manifest import SINGLE, read_manifest
 from medgauge_lib.report.paper import PAPER
 from medgauge_lib.report.params import FindingsParams, Params
-from medgauge_lib.report.single import SINGLE
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,178 @@
+"""Making a report: its notebooks run, its pages are made, and all of it is put in place of the old one."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import nbformat
+
+from medgauge_lib._version import __version__
+from medgauge_lib.errors import InputError
+from medgauge_lib.report import manifest
+from medgauge_lib.report.crate import crate_json
+from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Executed, Job, run_all
+from medgauge_lib.report.exporter import PageContext, PageExporter, page_label
+from medgauge_lib.report.folder import replace_folder
+from medgauge_lib.report.manifest import RUN, SINGLE
+from medgauge_lib.report.paper import PAPER, printed
+from medgauge_lib.report.params import Params
+from medgauge_lib.report.plan import Report, labels_modified
+from medgauge_lib.report.progress import Progress
+from medgauge_lib.report.shown import figures
+from medgauge_lib.report.single import single_page
+
+
+def run(
+    reports: list[Report], *, root: Path, jobs: int | None, cell_seconds: int | None, told: Progress
+) -> dict[str, InputError]:
+    """Run what has to run, and make each page as soon as its notebook is executed.
+
+    Parameters
+    ----------
+    reports : list of Report
+        What is planned; files, figures and times are added to each.
+    root : Path
+        Folder of all reports.
+    jobs : int or None
+        How many notebooks run at a time.
+    cell_seconds : int or None
+        Time limit of one cell.
+    told : Progress
+        Where to tell how it goes.
+
+    Returns
+    -------
+    dict
+        Name of each report that failed to its first failure.
+    """
+    by_name = {report.name: report for report in reports}
+    failures: dict[str, InputError] = {}
+
+    def done(result: Executed | CellFailed) -> None:
+        report = by_name[result.job.report]
+        failure = result if isinstance(result, CellFailed) else _paged(report, result, root)
+        if failure is not None:
+            failures.setdefault(report.name, failure)
+        told.ended(f"{report.name}: {result.job.name}" + (" failed" if failure else ""))
+
+    waiting = [
+        Job(report.name, path, report.params.values(), report.params.folder, _aside(report, path, root))
+        for report in reports
+        for path in report.pages
+        if path.stem not in report.kept
+    ]
+    run_all(waiting, workers=jobs, cell_seconds=cell_seconds or CELL_SECONDS, done=done)
+    for report in reports:
+        if report.name not in failures:
+            for name, text in report.kept.items():
+                _make_page(report, name, text)
+    return failures
+
+
+def _aside(report: Report, notebook: Path, root: Path) -> Path:
+    """Say where a notebook is kept when it fails."""
+    params = report.params
+    return root / "failed" / f"{params.benchmark}-{params.benchmark_version}-{notebook.name}"
+
+
+def _paged(report: Report, result: Executed, root: Path) -> InputError | None:
+    """Make the page of an executed notebook; where it cannot be made, keep the notebook and say why."""
+    report.times[result.job.name] = dict(result.times)
+    aside = _aside(report, result.job.notebook, root)
+    try:
+        _make_page(report, result.job.name, result.text)
+    except InputError as error:
+        with suppress(OSError):
+            aside.parent.mkdir(parents=True, exist_ok=True)
+            aside.write_text(result.text, encoding="utf-8")
+        return InputError(error.wrong, error.remedy, file=result.job.notebook)
+    aside.unlink(missing_ok=True)
+    return None
+
+
+def _make_page(report: Report, name: str, text: str) -> None:
+    """Make one page and the files it needs from an executed notebook."""
+    context = _context(report, name)
+    notebook = nbformat.reads(text, as_version=4)
+    exporter = PageExporter()
+    html, resources = exporter.from_notebook_node(notebook, {"metadata": {"name": name}, "medgauge": context})
+    for path, content in resources["outputs"].items():
+        if report.files.setdefault(path, content) != content:
+            raise InputError(
+                f"another page has a figure {Path(path).name.split('.')[0]} too", "rename one of the two"
+            )
+    report.files[context.current] = html.encode()
+    report.figures |= figures(name, text)
+    report.files[f"notebooks/{name}.ipynb"] = text.encode()
+
+
+def _context(report: Report, name: str) -> PageContext:
+    """Say where a page stands in its report."""
+    addresses = {path.stem: f"{path.stem}.html" for path in report.pages}
+    addresses[report.pages[0].stem] = "index.html"
+    params = report.params
+    return PageContext(
+        title=params.title or report.name,
+        benchmark=params.benchmark,
+        version=params.benchmark_version,
+        subset=params.subset if isinstance(params, Params) else "",
+        pages=tuple((page_label(page), href) for page, href in addresses.items()),
+        current=addresses[name],
+        home="../../index.html",
+        command=f"medgauge reproduce reports/{params.benchmark}/{params.benchmark_version}",
+        facts=(
+            ("Seed", str(params.seed)),
+            *((key.capitalize(), str(len(report.inputs[key]))) for key in params.counted),
+            ("Made by", f"medgauge {__version__}"),
+        ),
+        links=(
+            ("Executed notebook", f"notebooks/{name}.ipynb"),
+            ("Manifest", manifest.NAME),
+            ("RO-Crate", manifest.CRATE),
+        ),
+    )
+
+
+def _whole(report: Report) -> str:
+    """Make the whole report one document, from its executed notebooks."""
+    names = [path.stem for path in report.pages]
+    texts = [report.files[f"notebooks/{name}.ipynb"].decode() for name in names]
+    notebooks = [nbformat.reads(text, as_version=4) for text in texts]
+    return single_page(_context(report, names[0]), list(zip(names, notebooks, strict=True)))
+
+
+def publish(report: Report, root: Path) -> None:
+    """Write a report in place of the old one; on paper it is no output that a manifest vouches for.
+
+    Parameters
+    ----------
+    report : Report
+        With all its pages made.
+    root : Path
+        Folder of all reports.
+
+    Raises
+    ------
+    InputError
+        Where it cannot be written or printed; the old report is then as it was.
+    """
+    if report.forms:
+        whole = _whole(report)
+        if SINGLE in report.forms:
+            report.files[SINGLE] = whole.encode()
+        if PAPER in report.forms and not report.paper:
+            report.paper[PAPER] = printed(whole)
+    report.files[manifest.CRATE] = crate_json(
+        inputs=report.inputs, figures=report.figures, files=report.files, date=report.date
+    )
+    described = manifest.manifest(report.inputs, report.figures.values(), report.files)
+    files = {
+        **report.files,
+        **report.paper,
+        manifest.NAME: manifest.canonical_json(described),
+        RUN: manifest.canonical_json(
+            {"pages": report.times, "labels_modified": labels_modified(report.params)}
+        ),
+    }
+    replace_folder(report.folder, files, root=root)

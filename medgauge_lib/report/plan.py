@@ -1,0 +1,250 @@
+"""What each report needs, before anything runs: what changed, what is kept, which notebooks run.
+
+Where nothing changed this is all that happens, so none of the libraries that run notebooks and make pages is
+imported here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medgauge_lib.errors import InputError
+from medgauge_lib.report import manifest
+from medgauge_lib.report.manifest import RUN, SINGLE
+from medgauge_lib.report.paper import PAPER, require_browser
+from medgauge_lib.report.params import FindingsParams, Params, load, read_params, require_version
+
+if TYPE_CHECKING:
+    from medgauge_lib.report.shown import Shown
+
+PAGES = ("summary", "groups", "intervals", "dimensions", "difficulty", "failure_attribution", "integrity")
+"""The notebooks of a board's report in the order of its pages; those that are there are run."""
+
+FINDINGS_PAGES = ("finding_quality",)
+"""The notebooks of a report of finding quality."""
+
+
+@dataclass
+class Report:
+    """One report while it is built: what it needs, what it keeps, and what it has so far.
+
+    Attributes
+    ----------
+    params : Params or FindingsParams
+        What it is about.
+    folder : Path
+        Where it will lie.
+    inputs : dict
+        What it is made from, as its manifest tells.
+    unchanged : bool
+        Whether there is nothing to do.
+    kept : dict
+        Notebooks of the old report that are used again: name to executed text.
+    pages : list of Path
+        The notebooks of its pages, in order.
+    forms : frozenset of str
+        Its other forms: names of files.
+    paper : dict
+        Its PDF where it has one: name and content.
+    date : str
+        Its date, from its data.
+    files : dict
+        Path to content of what is made so far.
+    figures : dict
+        Id to figure of what is made so far.
+    times : dict
+        Name of notebook to the times of its run.
+    """
+
+    params: Params | FindingsParams
+    folder: Path
+    inputs: dict[str, Any]
+    unchanged: bool
+    kept: dict[str, str]
+    pages: list[Path]
+    forms: frozenset[str]
+    paper: dict[str, bytes]
+    date: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    figures: dict[str, Shown] = field(default_factory=dict)
+    times: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Benchmark and version, as messages say them."""
+        return f"{self.params.benchmark} {self.params.benchmark_version}"
+
+
+def plan(
+    params_files: Iterable[str | os.PathLike[str]],
+    *,
+    root: Path,
+    notebooks: Path,
+    only: Sequence[str] = (),
+    force: bool = False,
+    forms: frozenset[str] = frozenset(),
+) -> list[Report]:
+    """Read every params file and find out what each report needs, before anything runs.
+
+    Parameters
+    ----------
+    params_files : iterable of path
+        One params file a report.
+    root : Path
+        Folder of all reports.
+    notebooks : Path
+        Folder of the notebooks.
+    only : sequence of str
+        Notebooks to run; all where none is named.
+    force : bool
+        Keep nothing.
+    forms : frozenset of str
+        Names of the other forms to make.
+
+    Returns
+    -------
+    list of Report
+        One for each params file with a notebook to run, in their order.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used.
+    """
+    if PAPER in forms:
+        require_browser()
+    read = [read_params(file) for file in params_files]
+    pages = {Params.system: PAGES, FindingsParams.system: FINDINGS_PAGES}
+    found = {name: notebook_files(notebooks, pages[name]) for name in sorted({one.system for one in read})}
+    _require_known(only, [path.stem for paths in found.values() for path in paths])
+    reports: dict[str, Report] = {}
+    for params in read:
+        paths = found[params.system]
+        if only and not {path.stem for path in paths}.intersection(only):
+            continue
+        report = _planned(params, root, paths, only, force, forms)
+        if report.name in reports:
+            wrong = f"is about {report.name}, and so is {reports[report.name].params.file}"
+            raise InputError(wrong, "give each benchmark version one params file", file=params.file)
+        reports[report.name] = report
+    for report in reports.values():
+        if not report.unchanged:
+            report.date = _date(report.params)
+    return list(reports.values())
+
+
+def notebook_files(folder: Path, pages: Sequence[str] = PAGES) -> list[Path]:
+    """List the notebooks of a report in the order of its pages.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the notebooks.
+    pages : sequence of str
+        Their names in this order.
+
+    Returns
+    -------
+    list of Path
+        Those that are there.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+    """
+    found = [path for path in (folder / f"{name}.ipynb" for name in pages) if path.is_file()]
+    if not found:
+        remedy = f"use medgauge from its checkout, whose notebooks/ holds {pages[0]}.ipynb"
+        raise InputError("holds no notebook of a report", remedy, file=folder)
+    return found
+
+
+def _require_known(only: Sequence[str], names: Sequence[str]) -> None:
+    """Require the named notebooks to be those of a report."""
+    for name in only:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+            raise InputError(f"there is no notebook {name!a}", remedy)
+
+
+def _planned(
+    params: Params | FindingsParams,
+    root: Path,
+    notebooks: list[Path],
+    only: Sequence[str],
+    force: bool,
+    forms: frozenset[str],
+) -> Report:
+    """Find out what of one report has to be made."""
+    folder = root / params.benchmark / params.benchmark_version
+    inputs, old = manifest.inputs(params, notebooks), manifest.read_manifest(folder)
+    known = not force and _read_run(folder).get("labels_modified") == labels_modified(params)
+    kept: dict[str, str] = {}
+    if known and manifest.same_but_notebooks(old, inputs):
+        for path in notebooks:
+            executed = folder / "notebooks" / path.name
+            if path.stem not in only and manifest.is_same(old, inputs, path.stem, executed):
+                kept[path.stem] = executed.read_text(encoding="utf-8")
+    same = known and not only and old.get("inputs") == inputs and manifest.is_whole(folder, old)
+    present = frozenset(name for name in (SINGLE, PAPER) if same and (folder / name).is_file())
+    return Report(
+        params=params,
+        folder=folder,
+        inputs=inputs,
+        unchanged=same and forms <= present,
+        kept=kept,
+        pages=[path for path in notebooks if not only or path.stem in only or path.stem in kept],
+        forms=forms | present,
+        paper={PAPER: (folder / PAPER).read_bytes()} if PAPER in present else {},
+    )
+
+
+def labels_modified(params: Params | FindingsParams) -> int | None:
+    """Say when the task labels were last written; a public report holds no hash of them.
+
+    Parameters
+    ----------
+    params : Params or FindingsParams
+        The report.
+
+    Returns
+    -------
+    int or None
+        In nanoseconds; None where there are no labels.
+    """
+    return None if params.labels_file is None else params.labels_file.stat().st_mtime_ns
+
+
+def _read_run(folder: Path) -> dict[str, Any]:
+    """Read the run record of a report; empty where there is none or it cannot be read."""
+    try:
+        found = json.loads((folder / RUN).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _date(params: Params | FindingsParams) -> str:
+    """Require the data to be usable and of the version the params file names; give the date of the report.
+
+    A board has the latest date of its records. Corpora of findings are read by the notebook alone.
+    """
+    if isinstance(params, FindingsParams):
+        require_version(params.source_folders()["data"], params.benchmark_version)
+        return params.date
+    from medgauge_lib.board import latest
+    from medgauge_lib.checks import require_usable
+
+    records = load(
+        params.records_folder, benchmark=params.benchmark, benchmark_version=params.benchmark_version
+    )
+    require_usable(records)
+    return latest(records)
