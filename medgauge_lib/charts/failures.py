@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from medgauge_lib.charts import display
 from medgauge_lib.charts.panels import Cell, Line, Panel, panel_table, ranked_first
 from medgauge_lib.charts.tables import Table, plain_table
@@ -75,8 +73,8 @@ def reasons_table(found: Failures, board: Board) -> Table:
         title="Failed runs by recorded reason",
         caption=(
             "Rows in board order, over all runs of a record. Reasons are as the verifier recorded them; "
-            "failed runs are counted from the runs. Bars and shares of a reason are of the failed runs counted, so "
-            "they do not add up to 100 % where reasons and failed runs differ: then the last column says by "
+            "failed runs are counted from the runs. Bars and shares of a reason are of the failed runs "
+            "counted, so they do not add up to 100 % where reasons and failed runs differ: then the last column says by "
             "how much."
         ),
         alt=_reasons_alternative(found),
@@ -360,8 +358,8 @@ def constraints_table(found: Failures, board: Board) -> Table | Sentences:
         title="Hits of each constraint",
         caption=(
             "Rows in board order. As published, over all runs of a record: how often each constraint was "
-            "hit, as a gate or as one that comes from a grading reference; those that any record hit. A run may "
-            "hit several, so hits do not add up to vetoed runs. Bars are of the highest count."
+            "hit, as a gate or as one that comes from a grading reference; those that any record hit. A run "
+            "may hit several, so hits do not add up to vetoed runs. Bars are of the highest count."
         ),
         alt=(
             f"{display.count(len(columns), 'constraint')} hit; most often {display.text(most[1])} by "
