@@ -74,8 +74,8 @@ def reasons_table(found: Failures, board: Board) -> Table:
         caption=(
             "Rows in board order, over all runs of a record. Reasons are as the verifier recorded them; "
             "failed runs are counted from the runs. Bars and shares of a reason are of the failed runs "
-            "counted, so they do not add up to 100 % where reasons and failed runs differ: then the last column says by "
-            "how much."
+            "counted, so they do not add up to 100 % where reasons and failed runs differ: then the last "
+            "column says by how much."
         ),
         alt=_reasons_alternative(found),
         provenance="mixed",
