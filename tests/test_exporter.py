@@ -21,7 +21,7 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.report.exporter import TEXT_ON_PAGE, PageContext, PageExporter
 from medgauge_lib.report.figures import ROWS_ON_PAGE, SVG_ON_PAGE
 from medgauge_lib.report.markup import Headings, markdown, numbered_svg, sanitized, script_json
-from medgauge_lib.report.site import version_key
+from medgauge_lib.report.single import single_page
 
 MARKDOWN = nbformat.v4.new_markdown_cell
 CODE = nbformat.v4.new_code_cell
@@ -124,12 +124,10 @@ def test_a_page_has_its_landmarks_and_names() -> None:
     html, _ = page(MARKDOWN("# Groups"), context=context)
     elements = Elements(html)
     assert html.startswith('<!DOCTYPE html>\n<html lang="en">')
-    assert [tag for tag, *_ in elements.all("header", "nav", "main", "footer")] == [
-        "header",
-        "nav",
-        "main",
-        "footer",
-    ]
+    landmarks = elements.all("header", "nav", "main", "footer")
+    assert [(tag, attrs.get("class")) for tag, attrs, *_ in landmarks] == [
+        ("header", "report"), ("nav", "pages"), ("main", None), ("nav", "neighbours"), ("footer", None),
+    ]  # fmt: skip
     assert elements.all("title")[0][2] == "Groups – Report"
     links = {text: attrs for _, attrs, text, _ in elements.all("a")}
     assert links["Skip to the content"]["href"] == "#main"
@@ -140,9 +138,122 @@ def test_a_page_has_its_landmarks_and_names() -> None:
         assert words in html
 
 
+def test_a_page_lists_its_sections_and_its_neighbours() -> None:
+    """Sections are listed by their words where there are several; the pages before and after are linked."""
+    context = PageContext(
+        title="R",
+        pages=(("One", "index.html"), ("Two", "two.html"), ("Three", "three.html")),
+        current="two.html",
+    )
+    html, _ = page(
+        MARKDOWN("# T\n\n## A *b* & c\n\n### Deeper"), MARKDOWN("## A b c"), CODE("1"), context=context
+    )
+    links = {text: attrs for _, attrs, text, around in Elements(html).all("a") if around.count("nav")}
+    assert links["A b & c"]["href"] == "#section-a-b-c"
+    assert links["A b c"]["href"] == "#section-a-b-c-2"
+    assert "Deeper" not in links
+    assert {attrs["href"]: attrs["rel"] for attrs in links.values() if "rel" in attrs} == {
+        "index.html": "prev", "three.html": "next",
+    }  # fmt: skip
+    assert "On this page" not in page(MARKDOWN("# T\n\n## A"))[0]
+
+
+@pytest.mark.parametrize(
+    ("current", "around"), [(0, (None, 1)), (1, (0, 2)), (2, (1, None)), (None, (None, None))]
+)
+def test_the_first_and_the_last_page_have_one_neighbour(current: int | None, around: tuple[Any, Any]) -> None:
+    """There is nothing before the first page and nothing after the last."""
+    pages = (("a", "a.html"), ("b", "b.html"), ("c", "c.html"))
+    context = PageContext(title="R", pages=pages, current="" if current is None else pages[current][1])
+    assert context.neighbours == tuple(None if place is None else pages[place] for place in around)
+
+
+def whole(*pages: tuple[str, list[Any]], **context: Any) -> str:
+    """Return one document of several pages, each a name and its cells."""
+    return single_page(
+        PageContext(title="Report", **context),
+        [(name, nbformat.v4.new_notebook(cells=cells)) for name, cells in pages],
+    )
+
+
+TWO = (
+    ("summary", [MARKDOWN("# The board\n\n## Words\n\n## More"), shown(output(figure_data("bars")))]),
+    (
+        "failure_attribution",
+        [MARKDOWN("## Words"), shown(output(figure_data("bars", html="<table></table>")))],
+    ),
+)
+
+
+def test_one_document_holds_all_pages_in_order() -> None:
+    """The report is the only h1, its pages are one below it, and no level is left out."""
+    html = whole(*TWO)
+    assert headings(html) == [
+        (1, "Report"), (2, "The board"), (3, "Words"), (3, "More"), (4, "Title text"),
+        (2, "Failure attribution"), (3, "Words"), (4, "Title text"),
+    ]  # fmt: skip
+    links = {text: attrs["href"] for _, attrs, text, _ in Elements(html).all("a")}
+    assert links["Summary"] == "#summary"
+    assert links["Failure attribution"] == "#failure_attribution"
+    assert links["More"] == "#summary-section-more"
+
+
+def test_every_id_of_one_document_is_unique_and_every_link_leads_somewhere() -> None:
+    """Two pages may have sections and figures of the same name."""
+    elements = Elements(whole(*TWO))
+    ids = [attrs["id"] for _, attrs, _, _ in elements.found if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    assert {"summary-bars", "failure_attribution-bars", "summary-section-words"} < set(ids)
+    for _, attrs, _, _ in elements.found:
+        for name in {"src", "href", "aria-labelledby"} & set(attrs):
+            address = attrs[name]
+            assert address.startswith("data:") or address.removeprefix("#") in ids
+
+
+def test_one_document_holds_the_files_of_its_figures() -> None:
+    """A link of the document holds the bytes that the page of a folder links to."""
+    _, files = page(*TWO[0][1])
+    links = [attrs for _, attrs, _, _ in Elements(whole(TWO[0])).all("a") if "download" in attrs]
+    found = {attrs["download"]: base64.b64decode(attrs["href"].partition(",")[2]) for attrs in links}
+    assert found == {path.removeprefix("figures/"): files[path] for path in files if "figures/" in path}
+    assert [attrs["href"].partition(";")[0] for attrs in links] == [
+        "data:text/csv", "data:application/json", "data:image/svg+xml",
+    ]  # fmt: skip
+
+
+def test_the_policy_of_one_document_names_the_hash_of_each_script() -> None:
+    """The one file runs its two scripts and nothing from beside it; without a chart it has one."""
+    for pages, count in ((TWO, 2), (TWO[1:], 1)):
+        elements = Elements(whole(*pages))
+        (policy,) = [attrs["content"] for _, attrs, _, _ in elements.all("meta") if "http-equiv" in attrs]
+        scripts = [text for _, attrs, text, _ in elements.all("script") if "type" not in attrs]
+        assert len(scripts) == count
+        digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+        sources = " ".join(f"'sha256-{digest}'" for digest in digests)
+        assert f"script-src {sources};" in policy
+        assert "file:" not in policy
+        assert "'self'" not in policy
+
+
+def test_one_document_is_the_same_every_time_and_holds_hostile_text_as_text() -> None:
+    """The same pages give the same bytes; whatever a string holds, the elements are the same."""
+
+    def made(text: str) -> str:
+        cells = [
+            MARKDOWN("# T"),
+            shown(output(figure_data("bars", text, chart=spec([text]), provenance=text))),
+        ]
+        return whole(("summary", cells), benchmark=text, version=text, subset=text, facts=((text, text),))
+
+    assert made(HOSTILE) == made(HOSTILE)
+    assert [found[0] for found in Elements(made(HOSTILE)).found] == [
+        found[0] for found in Elements(made("x")).found
+    ]
+
+
 def test_every_figure_has_what_a_reader_needs() -> None:
     """A figure has an id, a title, its drawing with alternative text, a caption, its data and its files."""
-    context = PageContext(title="R", command="medgauge report params/x.yaml --only made")
+    context = PageContext(title="R", command="medgauge reproduce reports/bm-a/1")
     html, files = page(MARKDOWN("# T"), shown(output(figure_data("bars"))), context=context)
     elements = Elements(html)
     (figure,) = elements.all("figure")
@@ -155,9 +266,11 @@ def test_every_figure_has_what_a_reader_needs() -> None:
     assert "Recomputed from the runs" in html
     rows = [text for _, _, text, around in elements.all("th", "td") if "details" in around]
     assert rows == ["n", "Column text", "0.1", "text", "", "b"]
-    downloads = {attrs["href"] for _, attrs, _, _ in elements.all("a") if "download" in attrs}
+    links = [attrs for _, attrs, _, _ in elements.all("a") if "download" in attrs]
+    downloads = {attrs["href"] for attrs in links}
+    assert all(attrs["href"] == f"figures/{attrs['download']}" for attrs in links)
     assert downloads == {"figures/bars.csv", "figures/bars.vl.json", "figures/bars.svg"} <= set(files)
-    assert "medgauge report params/x.yaml --only made" in html
+    assert "<code>medgauge reproduce reports/bm-a/1 --figure bars</code>" in html
     assert all("open" not in attrs for _, attrs, _, _ in elements.all("details"))
 
 
@@ -380,7 +493,7 @@ def test_outputs_of_every_kind_become_a_piece_of_the_page() -> None:
     cell = shown(
         nbformat.v4.new_output("stream", text="\x1b[31mred\x1b[0m\x07 <b>\n"),
         nbformat.v4.new_output("error", ename="E", evalue="bad", traceback=[]),
-        output({"text/html": "<table><tr><td>1</td></tr></table>", "text/plain": "not shown"}),
+        output({"text/html": "<table><tr><td>1</td></tr></table>", "text/plain": "poorer form"}),
         output({"image/svg+xml": "<svg/>", "text/plain": "A drawing"}),
         output({"image/jpeg": "AAAA"}),
         output({"text/latex": "$x$"}),
@@ -397,7 +510,7 @@ def test_outputs_of_every_kind_become_a_piece_of_the_page() -> None:
         "$x$",
     ):
         assert piece in html
-    assert "not shown" not in html
+    assert "poorer form" not in html
     assert "\x1b" not in html
 
 
@@ -438,10 +551,3 @@ def test_the_exporter_is_found_by_nbconvert() -> None:
     from nbconvert.exporters import get_exporter
 
     assert get_exporter("medgauge") is PageExporter
-
-
-@given(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 99)), unique=True))
-def test_versions_are_ordered_by_their_numbers(numbers: list[tuple[int, int, int]]) -> None:
-    """Versions sort as their numbers do, not as their letters."""
-    versions = [".".join(map(str, version)) for version in numbers]
-    assert sorted(versions, key=version_key) == [".".join(map(str, version)) for version in sorted(numbers)]
