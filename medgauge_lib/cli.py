@@ -17,6 +17,7 @@ import orjson
 from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
 from medgauge_lib.findings.commands import findings
+from medgauge_lib.importers.commands import import_command
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -394,6 +395,7 @@ def _print_json(value: Any) -> None:
 
 
 main.add_command(findings)
+main.add_command(import_command)
 
 if __name__ == "__main__":
     main()

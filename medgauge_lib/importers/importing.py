@@ -1,0 +1,159 @@
+"""One import: read a source, assemble its boards, publish the records, say what became of the source."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+from medgauge_lib.errors import InputError
+from medgauge_lib.importers import FORMATS
+from medgauge_lib.importers.assemble import RUNS, assemble
+from medgauge_lib.importers.facts import Given, near
+from medgauge_lib.importers.publish import RECORDS, publish, require_empty
+from medgauge_lib.importers.reading import Reading, require_source
+from medgauge_lib.schema import printable
+
+_ALWAYS = (
+    "the internet was not allowed (a record knows nothing else)",
+    "the runs were submitted (run_mode submitted_run_regrading), and the submitter is not verified",
+)
+_UNVERIFIED = (
+    "no review is stated: the records are community records, listed apart and not ranked; "
+    "--review-record states one"
+)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What an import made, and what became of the source.
+
+    Attributes
+    ----------
+    kind, source : str
+        Name of the format, and of the file or folder.
+    boards : tuple of dict
+        For each board ``benchmark, benchmark_version, records`` (folder, relative)``, n_records, n_tasks,
+        n_runs, runs_left_out``.
+    mapped, dropped, assumed : tuple of str
+        Sentences.
+    """
+
+    kind: str
+    source: str
+    boards: tuple[dict[str, Any], ...]
+    mapped: tuple[str, ...]
+    dropped: tuple[str, ...]
+    assumed: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as JSON can hold it."""
+        return {
+            "format": self.kind,
+            "source": self.source,
+            "boards": list(self.boards),
+            "mapped": list(self.mapped),
+            "dropped": list(self.dropped),
+            "assumed": list(self.assumed),
+        }
+
+
+def import_runs(
+    kind: str,
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    given: Given | None = None,
+) -> Summary:
+    r"""Make result records of the runs of another program.
+
+    Parameters
+    ----------
+    kind : str
+        One of `FORMATS`.
+    source : path
+        File or folder of runs.
+    out : path
+        A folder that is new or empty. The records come to lie in ``records/<benchmark>/<version>/``;
+        what must stay on the closed side (task names, difficulty classes, the summary) in ``closed/``.
+    given : Given, optional
+        What the user states beside the runs, from `medgauge_lib.importers.facts.read_given`.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    InputError
+        Where the source cannot be used. Nothing is then written.
+    ValueError
+        If `kind` is no format.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     runs = Path(folder, "runs.csv")
+    ...     _ = runs.write_text("task,pass\nfix,true\nfix,true\nfix,false\n")
+    ...     facts = {"benchmark": "bm-a", "model": "m-1", "harness": "hx-a", "created_at": "2026-01-31"}
+    ...     summary = import_runs("table", runs, Path(folder, "out"), given=Given(options=facts))
+    >>> summary.boards[0]["n_tasks"], summary.boards[0]["n_runs"]
+    (1, 3)
+    """
+    if kind not in FORMATS:
+        raise ValueError(f"kind must be one of {', '.join(FORMATS)}, but got {kind!r}; {near(kind, FORMATS)}")
+    path, target = require_source(source), Path(os.path.abspath(out))
+    require_empty(target)
+    stated = given or Given()
+    module = import_module(f"medgauge_lib.importers.{FORMATS[kind]}")
+    reading = cast(Reading, module.read(path, stated))
+    _subjects_known(reading, stated, path)
+    if len(reading.sources) > 1 and stated.fact("benchmark", "", {}) is not None:
+        raise InputError(
+            f"makes {len(reading.sources)} boards, which cannot have one benchmark id",
+            "leave the benchmark out, or give a source of one board",
+            file=printable(str(path)),
+        )
+    drafts = [assemble(one, stated, kind=kind, file=path) for one in reading.sources]
+    verified = all(record["verified_by_site"] for draft in drafts for record in draft.records)
+    summary = Summary(
+        kind=kind,
+        source=printable(path.resolve().name),
+        boards=tuple(
+            {
+                "benchmark": draft.benchmark,
+                "benchmark_version": draft.benchmark_version,
+                "records": f"{RECORDS}/{draft.benchmark}/{draft.benchmark_version}",
+                "n_records": len(draft.records),
+                "n_tasks": len(draft.names),
+                "n_runs": RUNS * len(draft.names) * len(draft.records),
+                "runs_left_out": draft.left_out,
+            }
+            for draft in drafts
+        ),
+        mapped=reading.mapped,
+        dropped=reading.dropped,
+        assumed=(
+            *reading.assumed,
+            *dict.fromkeys(sentence for draft in drafts for sentence in draft.assumed),
+            *_ALWAYS,
+            *(() if verified else (_UNVERIFIED,)),
+        ),
+    )
+    publish(drafts, summary.to_json(), target, source=path)
+    return summary
+
+
+def _subjects_known(reading: Reading, given: Given, path: Path) -> None:
+    """Refuse facts and prices of subjects that the source does not have: a slip would go unseen."""
+    names = sorted({subject.name for source in reading.sources for subject in source.subjects})
+    for name in (*given.subjects, *given.prices):
+        if name not in names:
+            raise InputError(
+                f"has no subject {printable(name)[:80]!r}, for which something is stated",
+                near(name, names[:40]),
+                file=printable(str(path)),
+            )
