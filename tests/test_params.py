@@ -10,8 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medgauge_lib.errors import InputError
+from medgauge_lib.findings.demo import write_demo
 from medgauge_lib.report.execute import parameters_of, read_notebook
-from medgauge_lib.report.params import KEYS, Params, locate, read_params
+from medgauge_lib.report.params import (
+    FINDINGS_KEYS,
+    KEYS,
+    FindingsParams,
+    Params,
+    load_findings,
+    locate,
+    read_params,
+)
+from medgauge_lib.report.plan import FINDINGS_PAGES, PAGES
 
 ROOT = Path(__file__).parents[1]
 PROJECT_PARAMS = sorted((ROOT / "params").glob("*.yaml"))
@@ -220,9 +230,93 @@ def test_locate_names_both_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("file", PROJECT_PARAMS, ids=lambda file: file.name)
 def test_each_notebook_knows_every_key_of_the_projects_params(file: Path) -> None:
-    """The parameters cell of every notebook of the report assigns every key of the params file."""
+    """The parameters cell of every notebook of a report assigns every key of its params file."""
     import yaml
 
     keys = set(yaml.safe_load(file.read_text(encoding="utf-8")))
-    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        assert keys <= set(parameters_of(read_notebook(notebook))), notebook.name
+    for name in FINDINGS_PAGES if "system" in keys else PAGES:
+        notebook = ROOT / "notebooks" / f"{name}.ipynb"
+        if notebook.is_file():
+            assert keys <= set(parameters_of(read_notebook(notebook))), name
+
+
+FINDINGS = {
+    "system": "findings",
+    "benchmark_version": "test-1",
+    "data": "../data",
+    "submissions": "../submissions",
+    "reviews": "../reviews",
+    "date": "2026-06-30",
+}
+
+
+@pytest.fixture
+def findings_folder(folder: Path) -> Path:
+    """A folder ``params`` beside the folders of a findings benchmark."""
+    for name in ("data", "submissions", "reviews"):
+        (folder.parent / name).mkdir()
+    return folder
+
+
+def findings_params(file: Path, **values: str) -> Path:
+    """Write a params file of finding quality."""
+    known = {"benchmark": "bm-made", **FINDINGS} | values
+    file.write_text("".join(f"{key}: {value}\n" for key, value in known.items()), encoding="utf-8")
+    return file
+
+
+def test_a_params_file_of_findings_says_so(findings_folder: Path) -> None:
+    """With `system: findings` a params file has keys of its own, typed, with their defaults."""
+    read = read_params(findings_params(findings_folder / "f.yaml"))
+    assert isinstance(read, FindingsParams)
+    assert read.values() == {
+        **FINDINGS, "benchmark": "bm-made", "seed": 20260101, "title": None, "publish": "public",
+    }  # fmt: skip
+    assert tuple(read.values()) == FINDINGS_KEYS
+    assert read.source_folders()["data"] == findings_folder / "../data"
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"system": "board"}, "'board' is not one of findings"),
+        ({"records": "../records"}, "unknown key 'records'"),
+        ({"submission": "x"}, "did you mean submissions?"),
+        ({"date": "30.6.2026"}, "'30.6.2026' is not a date"),
+        ({"date": "2026-02-29"}, "write a day as YYYY-MM-DD"),
+        ({"reviews": "../nowhere"}, "write the folder of the reviews, relative to this file"),
+    ],
+)
+def test_a_params_file_of_findings_is_held_to_its_keys(
+    findings_folder: Path, values: dict[str, str], words: str
+) -> None:
+    """What is wrong with a params file of findings is said as of any other."""
+    assert words in refused(findings_params(findings_folder / "f.yaml", **values))
+
+
+def test_every_key_of_findings_without_a_default_is_needed(findings_folder: Path) -> None:
+    """Each key that nothing can stand in for is named when it is missing."""
+    lines = findings_params(findings_folder / "f.yaml").read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        key = line.partition(":")[0]
+        rest = [other for other in lines if other != line]
+        (findings_folder / "g.yaml").write_text("\n".join(rest), encoding="utf-8")
+        message = refused(findings_folder / "g.yaml")
+        assert ("is no key of a board" if key == "system" else f"{key} is missing") in message
+
+
+def test_keys_of_findings_in_a_board_name_the_way_out(folder: Path) -> None:
+    """A key of findings in a params file of a board says how to ask for a report of findings."""
+    assert "write system: findings" in refused(make_reports.params(folder / "a.yaml", data="../data"))
+
+
+def test_data_of_another_version_are_refused(tmp_path: Path) -> None:
+    """Findings are scored only under the version that their release file says."""
+    demo = write_demo(tmp_path)
+    found = load_findings(demo.data, demo.submissions, demo.reviews, benchmark_version="synthetic-1.0")
+    assert found.overall.scored_tasks == 8
+    with pytest.raises(InputError, match=r"is version 'synthetic-1\.0', not 1\.0"):
+        load_findings(demo.data, demo.submissions, demo.reviews, benchmark_version="1.0")
+    (demo.data / "release.json").unlink()
+    with pytest.raises(InputError, match="the file that names the benchmark's version is missing"):
+        load_findings(demo.data, demo.submissions, demo.reviews, benchmark_version="1.0")
