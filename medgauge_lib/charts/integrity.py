@@ -15,7 +15,7 @@ import pandas as pd
 from medgauge_lib.audit import Audit, Outcome
 from medgauge_lib.charts import display
 from medgauge_lib.charts.panels import Cell, Line, Panel, panel_table, ranked_first
-from medgauge_lib.charts.tables import Table, _render, plain_table
+from medgauge_lib.charts.tables import Table, plain_table, render
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.outcomes import N_RUNS
 
@@ -529,7 +529,7 @@ def _prose_table(
     alt: str,
 ) -> Table:
     """Make a table of sentences, whose cells may take several lines."""
-    html = _render(
+    html = render(
         "prose.html.j2",
         title=title,
         caption=caption,

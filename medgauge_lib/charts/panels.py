@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from medgauge_lib.charts import display
 from medgauge_lib.charts.cost import LOG_FROM
-from medgauge_lib.charts.tables import Table, _render
+from medgauge_lib.charts.tables import Table, render
 from medgauge_lib.results import Absent, Interval
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def panel_table(
     """
     ranks = {row.id: display.rank(row) for row in board.rows}
     plot, blocks = _blocks(panels)
-    html = _render(
+    html = render(
         "panels.html.j2",
         title=title,
         caption=caption,

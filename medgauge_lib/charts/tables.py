@@ -84,7 +84,8 @@ def _templates() -> jinja2.Environment:
     )
 
 
-def _render(template: str, **content: Any) -> str:
+def render(template: str, **content: Any) -> str:
+    """Fill a template of this room; what a record wrote is escaped."""
     return _templates().get_template(template).render(theme=theme, **content)
 
 
@@ -124,13 +125,15 @@ def board_table(board: Board) -> Table:
     )
 
 
-def community_table(board: Board) -> Table | Sentences:
+def community_table(board: Board, *, id: str = "community") -> Table | Sentences:  # noqa: A002
     """Rows that the site has not verified: listed apart, not ranked, not compared.
 
     Parameters
     ----------
     board : Board
         Any board.
+    id : str
+        Id of the figure, where a report shows it on two pages.
 
     Returns
     -------
@@ -146,7 +149,7 @@ def community_table(board: Board) -> Table | Sentences:
         "the tasks that they hold, in ascending order of their id."
     )
     said = f"{display.count(len(board.unranked), 'record')} not verified by the site, listed without rank."
-    return _subject_table("community", "Community records", caption, said, board.unranked, unranked, ())
+    return _subject_table(id, "Community records", caption, said, board.unranked, unranked, ())
 
 
 def _subject_table(
@@ -160,7 +163,7 @@ def _subject_table(
 ) -> Table:
     vetoes = [name for name in VETO_CATEGORIES if any(name in row.tallies.vetoes for row in rows)]
     best = {row.id for row in rows if row.rank == 1}
-    html = _render(
+    html = render(
         "subjects.html.j2",
         title=title,
         caption=caption,
@@ -372,7 +375,7 @@ def plain_table(
     Table
     """
     cells = frame if shown is None else shown
-    html = _render(
+    html = render(
         "plain.html.j2",
         title=title,
         caption=caption,

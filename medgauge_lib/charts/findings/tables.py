@@ -17,7 +17,7 @@ import pandas as pd
 from medgauge_lib.charts import display
 from medgauge_lib.charts.figure import Provenance
 from medgauge_lib.charts.findings.words import LONGEST, NAMED, plain_words
-from medgauge_lib.charts.tables import Table, _render
+from medgauge_lib.charts.tables import Table, render
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.findings.quality import STATEMENTS
 from medgauge_lib.findings.review import WEIGHTS
@@ -91,7 +91,7 @@ def _table(
     provenance: Provenance,
     compact: bool = False,
 ) -> Table:
-    html = _render(
+    html = render(
         "findings.html.j2",
         compact=compact,
         title=title,
