@@ -7,8 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +19,18 @@ import pytest
 from make_records import ONE_TASK, record
 from make_reports import figure_data, notebook, params, project, showing
 
+from medgauge_lib import demo
 from medgauge_lib.errors import InputError
 from medgauge_lib.report import folder as folder_module
 from medgauge_lib.report.build import Built, build
 from medgauge_lib.report.execute import CellFailed
-from medgauge_lib.report.folder import replace_folder
+from medgauge_lib.report.folder import clear, replace_folder
 from medgauge_lib.report.manifest import sha256
 from medgauge_lib.report.params import read_params
 from medgauge_lib.report.plan import PAGES, notebook_files
 from medgauge_lib.report.site import site_page
 
+ROOT = Path(__file__).parents[1]
 TWO_PAGES = {
     "summary": notebook(showing(figure_data("bars"))),
     "groups": notebook("print(benchmark_version, seed)", title=None),
@@ -132,6 +136,124 @@ def test_the_same_inputs_give_the_same_bytes(tmp_path: Path, built: Path) -> Non
     assert [path for path in one if one[path] != two[path]] == ["run.json"]
     for content in two.values():
         assert str(tmp_path).encode() not in content
+
+
+@pytest.fixture
+def places() -> Iterator[tuple[Path, Path]]:
+    """Two project folders with the demo set, open to every user; a name is longer than the other."""
+    with tempfile.TemporaryDirectory(prefix="mg-") as one, tempfile.TemporaryDirectory(prefix="mg-b-") as two:
+        made = (Path(one), Path(two) / "a folder")
+        for place in made:
+            demo.write(place / "demo")
+            (place / "params").mkdir()
+            shutil.copy(ROOT / "params" / "demo-lab-0.1.0.yaml", place / "params")
+            for path in (place.parent, place, *place.rglob("*")):
+                if path.is_relative_to(one) or path.is_relative_to(two):
+                    path.chmod(0o777)
+        yield made
+
+
+def other_user() -> int | None:
+    """Return a user this process may become and who can run the library, or None."""
+    nobody = 65534
+    try:
+        command = [sys.executable, "-c", "import medgauge_lib.report.make"]
+        done = subprocess.run(command, user=nobody, cwd="/", capture_output=True, check=False)
+    except PermissionError:
+        return None
+    return nobody if done.returncode == 0 else None
+
+
+def test_the_demo_report_is_the_same_bytes_anywhere(
+    places: tuple[Path, Path], record_property: Callable[[str, object], None]
+) -> None:
+    """Every page of the demo: another folder, time, zone, locale, hash seed, home, user, number of jobs."""
+    settings = [
+        {"TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "USER": "ann", "COLUMNS": "80"},
+        {"TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONHASHSEED": "4711", "USER": "bob", "COLUMNS": "33"},
+    ]
+    for place, changes, jobs, user in zip(places, settings, ("1", "3"), (None, other_user()), strict=True):
+        home = place / "home"
+        home.mkdir()
+        home.chmod(0o777)
+        subprocess.run(
+            [sys.executable, "-m", "medgauge_lib.cli", "report", "--jobs", jobs],
+            cwd=place,
+            env=os.environ | changes | {"HOME": str(home), "TMPDIR": str(home)},
+            user=user,
+            capture_output=True,
+            check=True,
+        )
+    one, two = (files_of(place / "reports") for place in places)
+    assert len(one) > 50
+    assert sorted(one) == sorted(two)
+    assert [path for path in one if one[path] != two[path]] == ["bm-demo-lab/0.1.0/run.json"]
+    for place in places:
+        assert [path for path, content in two.items() if str(place).encode() in content] == []
+    record_property("identical", len(one) - 1)
+
+
+def test_nothing_to_do_costs_little(copied: Path) -> None:
+    """A report that is unchanged takes less than a tenth of the time of building it, start included."""
+    program = (
+        "import sys\nfrom medgauge_lib.report.build import build\n"
+        "made = build([sys.argv[1]], out='reports', notebooks='notebooks', progress=False)\n"
+        "heavy = {'papermill', 'nbclient', 'nbconvert', 'nbformat', 'rocrate', 'jinja2'} & set(sys.modules)\n"
+        "print(made[0].status, sorted(heavy))"
+    )
+    command = [sys.executable, "-c", program, copied]
+    making(copied)
+    done = subprocess.run(command, cwd=copied.parents[1], capture_output=True, text=True, check=True)
+    assert done.stdout == "unchanged []\n"
+    begun = time.perf_counter()
+    making(copied, force=True)
+    between = time.perf_counter()
+    making(copied)
+    assert time.perf_counter() - between < (between - begun) / 10
+
+
+def test_a_changed_record_makes_its_own_version_anew(tmp_path: Path) -> None:
+    """Of several versions, the one whose record changed is built and the others are left to the byte."""
+    file = project(tmp_path, {"summary": notebook("1")})
+    (tmp_path / "two").mkdir()
+    other = record("res-2026-01-01-c", benchmark_version="2.0.0")
+    (tmp_path / "two" / "c.json").write_text(json.dumps(other))
+    second = params(tmp_path / "params" / "two.yaml", benchmark_version="2.0.0", records="../two")
+
+    def statuses() -> list[str]:
+        made = build(
+            [file, second], out=tmp_path / "reports", notebooks=tmp_path / "notebooks", progress=False
+        )
+        return [one.status for one in made]
+
+    assert statuses() == ["built", "built"]
+    before = files_of(tmp_path / "reports" / "bm-made" / "1.0.0")
+    (tmp_path / "two" / "c.json").write_text(json.dumps(other) + "\n")
+    assert statuses() == ["unchanged", "built"]
+    assert files_of(tmp_path / "reports" / "bm-made" / "1.0.0") == before
+
+
+def test_a_changed_notebook_changes_its_page_alone(copied: Path) -> None:
+    """Beside what tells of inputs, one changed notebook changes its own page and nothing else."""
+    before = files_of(report_of(copied))
+    changed_notebook(copied.parents[1])
+    making(copied)
+    after = files_of(report_of(copied))
+    assert [path for path in before if before[path] != after[path]] == [
+        "groups.html", "manifest.json", "notebooks/groups.ipynb", "ro-crate-metadata.json", "run.json",
+    ]  # fmt: skip
+
+
+def test_what_a_record_says_is_never_rewritten(tmp_path: Path) -> None:
+    """Folders of the machine leave what a notebook prints; the words of a figure stay, whatever they are."""
+    words = f"{os.path.expanduser('~')}/x 0x1234567890 {tempfile.gettempdir()}"
+    cells = [showing(figure_data("bars", words)), f"print({words!r})"]
+    file = project(tmp_path, {"summary": notebook(*cells)})
+    making(file)
+    executed = nbformat.read(report_of(file) / "notebooks" / "summary.ipynb", as_version=4)
+    figure, printed = (cell.outputs[0] for cell in executed.cells[-2:])
+    assert words in figure.data["application/vnd.medgauge.figure+json"]["title"]
+    assert printed.text == "<home>/x 0x… <tmp>\n"
 
 
 def test_unchanged_inputs_are_not_built_again(copied: Path) -> None:
@@ -431,6 +553,33 @@ def test_a_reader_sees_the_old_folder_or_the_new_one(tmp_path: Path) -> None:
         for writer in writers:
             writer.join()
     assert files_of(tmp_path / "a") in files.values()
+
+
+def test_a_page_that_cannot_be_made_costs_its_own_report(tmp_path: Path) -> None:
+    """A figure that is wrong fails its report, with its notebook named and kept; others are built."""
+    shown = showing(figure_data("Not a word"))
+    cell = "if benchmark_version == '1.0.0':\n" + "".join(f"    {line}\n" for line in shown.splitlines())
+    file = project(tmp_path, {"summary": notebook(cell)})
+    (tmp_path / "two").mkdir()
+    other = record("res-2026-01-01-c", benchmark_version="2.0.0")
+    (tmp_path / "two" / "c.json").write_text(json.dumps(other))
+    second = params(tmp_path / "params" / "two.yaml", benchmark_version="2.0.0", records="../two")
+    with pytest.raises(InputError, match=r"summary\.ipynb: figure id 'Not a word'"):
+        build([file, second], out=tmp_path / "reports", notebooks=tmp_path / "notebooks", progress=False)
+    assert (tmp_path / "reports" / "bm-made" / "2.0.0" / "index.html").is_file()
+    assert (tmp_path / "reports" / "failed" / "bm-made-1.0.0-summary.ipynb").is_file()
+    assert not report_of(file).exists()
+
+
+def test_an_old_folder_gets_its_name_back(tmp_path: Path) -> None:
+    """Where a writer was killed between two renames, the old folder is found again and is not removed."""
+    replace_folder(tmp_path / "a", {"x": b"1"}, root=tmp_path)
+    (tmp_path / "a").rename(tmp_path / ".a.building-0-old")
+    (tmp_path / ".a.building-0").mkdir()
+    (tmp_path / ".index.html.building-1").write_text("half")
+    clear(tmp_path)
+    assert files_of(tmp_path) == {"a/x": b"1"}
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_two_builds_into_one_folder_both_end_well(copied: Path) -> None:
