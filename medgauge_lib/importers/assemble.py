@@ -321,7 +321,7 @@ def _record(
     if own["reasoning_effort"] is not None:
         conditions["reasoning_effort"] = own["reasoning_effort"]
     record: dict[str, Any] = {
-        "id": f"res-{created[:10]}-{slug}",
+        "id": f"res-{created[:10]}-{slug}-{str(board['benchmark']).removeprefix('bm-')}",
         "run_outcomes": outcomes,
         "methodology_version": "0.1.0",
         "benchmark": board["benchmark"],

@@ -176,7 +176,8 @@ def _subject(path: Path, data: bytes, log: Any, given: Given) -> Subject:
         facts["harness_version"] = version
     if spec.model_generate_config.reasoning_effort:
         facts["reasoning_effort"] = str(spec.model_generate_config.reasoning_effort)
-    answered = {sample.output.model for sample in log.samples if sample.output and sample.output.model}
+    clean = (sample for sample in log.samples if sample.error is None)
+    answered = {sample.output.model for sample in clean if sample.output and sample.output.model}
     if len(answered) == 1:
         facts["model_snapshot"] = answered.pop()
     if any("amount" in trial.usage for trial in epochs.values()):
