@@ -174,6 +174,13 @@ def _form(board: Mapping[str, str | None], file: Path) -> None:
                 f"give --{name.replace('_', '-')}, a text of the form {pattern}",
                 file=printable(str(file)),
             )
+    known = properties["scores"]["properties"]["by_subset"]["properties"]
+    if board["subset"] not in known:
+        raise InputError(
+            f"{quoted(board['subset'])} is no subset",
+            f"give --subset, one of {', '.join(known)}",
+            file=printable(str(file)),
+        )
 
 
 def _by_task(subject: Subject) -> dict[str, list[Trial]]:

@@ -196,18 +196,19 @@ def read(source: Path, given: Given) -> Reading:
         Subject(name, trials, sha256, {fact: value for (of, fact), value in facts.items() if of == name})
         for name, trials in sorted(_trials(rows, given).items())
     )
-    classes = {task: int(value) for (task, column), value in of_tasks.items() if column == "difficulty"}
+    classes = {task: value for (task, column), value in of_tasks.items() if column == "difficulty"}
     return Reading((Source(subjects, {}, classes),), *_words(header, names))
 
 
 def _steady(
     rows: Iterable[_Row], key: Callable[[_Row], str], columns: Sequence[str], whose: str
-) -> dict[tuple[str, str], str]:
+) -> dict[tuple[str, str], Any]:
     """Return the values of columns that hold for all rows of a subject or a task; empty cells say nothing."""
-    known: dict[tuple[str, str], tuple[str, str]] = {}
+    known: dict[tuple[str, str], tuple[Any, str]] = {}
     for row in rows:
         for column in columns:
-            if (value := row.text(column)) is not None:
+            value = row.text(column) if column in _FACTS else row.count(column)
+            if value is not None:
                 first, place = known.setdefault((key(row), column), (value, row.place))
                 if value != first:
                     raise row.wrong(
