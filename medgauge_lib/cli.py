@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from medgauge_lib.audit import Audit
     from medgauge_lib.board import Board
     from medgauge_lib.checks import Finding, Rule
+    from medgauge_lib.difficulty import Difficulty
     from medgauge_lib.records import RecordSet
 
 UNUSABLE = 2
@@ -80,20 +81,64 @@ def main() -> None:
     show_default=True,
     help="How to print the board.",
 )
-def board_command(records: Sequence[Path], subset: str, seed: int | None, shape: str) -> None:
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    help="Closed file of task labels; adds the figures by class of difficulty, which then are not public.",
+)
+def board_command(
+    records: Sequence[Path], subset: str, seed: int | None, shape: str, labels: Path | None
+) -> None:
     """Print the board of RECORDS, a folder of result records or the files themselves."""
     from medgauge_lib.board import board
+    from medgauge_lib.difficulty import difficulty
     from medgauge_lib.intervals import SEED
+    from medgauge_lib.labels import read_labels
     from medgauge_lib.records import read_records
 
-    found = board(read_records(_one_or_many(records)), subset, seed=SEED if seed is None else seed)
+    if labels and shape == "csv":
+        raise click.UsageError("--labels goes with --format table or json; a CSV holds one line a row")
+    held = read_records(_one_or_many(records))
+    found = board(held, subset, seed=SEED if seed is None else seed)
+    strata = difficulty(held, found, read_labels(labels), publish="internal") if labels else None
     match shape:
         case "json":
-            _print_json(found.to_json())
+            _print_json(found.to_json() | ({"strata": _strata_json(strata)} if strata else {}))
         case "csv":
             click.echo(found.to_frame().to_csv(index=False), nl=False)
         case _:
-            click.echo(board_text(found))
+            click.echo(board_text(found) + (f"\n\n{_strata_text(strata)}" if strata else ""))
+
+
+def _strata_json(strata: Difficulty) -> Sequence[Any]:
+    frame = strata.to_frame().astype(object)
+    return frame.where(frame.notna(), None).to_dict("records")
+
+
+def _strata_text(strata: Difficulty) -> str:
+    import pandas as pd
+
+    from medgauge_lib.charts import display
+    from medgauge_lib.results import Absent
+
+    lines = [
+        {
+            "subject": display.text(row.label, 60),
+            "class": stratum.difficulty,
+            "tasks": stratum.n_tasks,
+            **{
+                name: display.absent(figure) if isinstance(figure, Absent) else display.estimate(figure)
+                for name, figure in (("pass^3", stratum.pass_pow_3), ("pass rate", stratum.task_pass_rate))
+            },
+        }
+        for row in strata.rows
+        for stratum in row.strata
+        if stratum.n_tasks
+    ]
+    frame = pd.DataFrame(lines)
+    left = {"subject": f"{{:<{frame['subject'].str.len().max()}}}".format}
+    heading = "By class of difficulty; classes are ordered, never averaged:"
+    return f"{heading}\n{frame.to_string(index=False, formatters=left)}".replace(display.NBSP, " ")
 
 
 def board_text(found: Board) -> str:

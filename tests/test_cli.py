@@ -69,6 +69,22 @@ def test_board_csv_has_a_line_a_row(folder):
     assert float(lines[0]["claimable_lower_bound"]) == pytest.approx(0.05 ** (1 / 6))
 
 
+def test_board_with_labels_shows_the_classes(folder, tmp_path):
+    """With the closed labels, table and JSON hold each row's figures by class; a CSV cannot."""
+    labels = tmp_path / "labels.json"
+    labels.write_text(json.dumps({f"tk-{k:012x}": 1 + k % 2 for k in range(6)}))
+    shown = run("board", folder, "--labels", labels).stdout
+    assert "By class of difficulty; classes are ordered, never averaged:" in shown
+    assert "100.0 % (29.2 to 100.0 %)" in shown
+    assert "tk-" not in shown
+    strata = json.loads(run("board", folder, "--labels", labels, "--format", "json").stdout)["strata"]
+    first = next(line for line in strata if line["id"].endswith("a") and line["difficulty"] == 2)
+    assert (first["n_tasks"], first["n_successes"], first["provenance"]) == (3, 3, "recomputed")
+    assert first["task_pass_rate_low"] is None
+    refused = run("board", folder, "--labels", labels, "--format", "csv")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+
+
 def test_board_takes_files_too(folder):
     """Single files make the same board as their folder."""
     files = sorted(folder.glob("*.json"))
