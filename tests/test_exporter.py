@@ -210,6 +210,16 @@ def test_every_id_of_one_document_is_unique_and_every_link_leads_somewhere() -> 
             assert address.startswith("data:") or address.removeprefix("#") in ids
 
 
+def test_a_table_shown_twice_is_no_landmark_twice() -> None:
+    """The scrolling region of a table keeps its name and its place in the tab order, as a group."""
+    region = '<div class="mg-scroll" role="region" tabindex="0" aria-label="Board"><table></table></div>'
+    html = whole(
+        *((name, [shown(output(figure_data("board", html=region)))]) for name in ("summary", "groups"))
+    )
+    found = [attrs for _, attrs, _, _ in Elements(html).all("div") if attrs.get("class") == "mg-scroll"]
+    assert found == [{"class": "mg-scroll", "role": "group", "tabindex": "0", "aria-label": "Board"}] * 2
+
+
 def test_one_document_holds_the_files_of_its_figures() -> None:
     """A link of the document holds the bytes that the page of a folder links to."""
     _, files = page(*TWO[0][1])

@@ -32,6 +32,9 @@ _KINDS = {
     "vl.json": ("Vega-Lite", "application/json"),
     "svg": ("SVG", "image/svg+xml"),
 }
+_LANDMARK, _GROUP = (Markup(f'<div class="mg-scroll" role="{role}"') for role in ("region", "group"))
+"""A document may show one table twice, and the names of landmarks are unique in it."""
+
 _PROVENANCE = {
     "recomputed": "Recomputed from the runs",
     "as published": "As published in the records",
@@ -151,7 +154,7 @@ def page_figure(data: Mapping[str, Any], *, number: int, level: int, within: str
     )
     if spec is None:
         style, html = _style_apart(str(data.get("text/html", "")))
-        figure = replace(figure, html=sanitized(html), style=style)
+        figure = replace(figure, html=Markup(sanitized(html).replace(_LANDMARK, _GROUP)), style=style)
     else:
         figure = _chart(figure, spec, data)
     return replace(figure, downloads=tuple(_downloads(figure, inline=bool(within))))
