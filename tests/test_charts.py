@@ -492,7 +492,7 @@ def test_board_table_shows_every_row_with_its_groups(demo_board):
     assert [row.model in header for row, header in zip(demo_board.rows, headers, strict=True)] == [
         True
     ] * len(headers)
-    rows = re.findall(r"<tr>(.*?)</tr>", table.html, flags=re.DOTALL)[1:]
+    rows = re.findall(r"<tr\b[^>]*>(.*?)</tr>", table.html, flags=re.DOTALL)[1:]
     assert [row.count("<rect") for row in rows] == [len(row.letters) for row in demo_board.rows]
     assert table.html.count('class="mg-mark"') == sum(row.tallies.n_vetoed > 0 for row in demo_board.rows)
 
@@ -500,7 +500,7 @@ def test_board_table_shows_every_row_with_its_groups(demo_board):
 def test_board_table_shows_each_figure(demo_board):
     """Value and interval of every quantity, cost, instability, exam and bound stand in their row."""
     table = charts.board_table(demo_board)
-    rows = re.findall(r"<tr>(.*?)</tr>", table.html, flags=re.DOTALL)[1:]
+    rows = re.findall(r"<tr\b[^>]*>(.*?)</tr>", table.html, flags=re.DOTALL)[1:]
     for row, cells in zip(demo_board.rows, rows, strict=True):
         for quantity in (row.pass_pow_3, row.pass_at_3, row.task_pass_rate, row.continuous_score):
             assert f"<td>{display.percent(quantity.value, unit=False)}<small" in cells
