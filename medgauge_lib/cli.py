@@ -394,6 +394,7 @@ def report_command(
 @click.option("--figure", "figures", multiple=True, metavar="ID", help="This figure only; may be repeated.")
 @click.option("--records", type=click.Path(path_type=Path), help="Folder of the records on this machine.")
 @click.option("--params", type=click.Path(path_type=Path), help="Params file on this machine.")
+@click.option("--labels", type=click.Path(path_type=Path), help="Task labels on this machine.")
 @click.option(
     "--format", "shape", type=click.Choice(["text", "json"]), default="text", show_default=True,
     help="How to print the differences.",
@@ -405,6 +406,7 @@ def reproduce_command(
     figures: Sequence[str],
     records: Path | None,
     params: Path | None,
+    labels: Path | None,
     shape: str,
 ) -> None:
     """Run the notebooks of the report in REPORT_DIR again and compare its figures with what they give.
@@ -414,7 +416,7 @@ def reproduce_command(
     """
     from medgauge_lib.report.reproduce import reproduce
 
-    made = reproduce(report_dir, figures=figures, records=records, params=params)
+    made = reproduce(report_dir, figures=figures, records=records, params=params, labels=labels)
     if shape == "json":
         _print_json(made.to_json())
     else:

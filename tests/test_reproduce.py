@@ -206,6 +206,26 @@ def test_labels_of_an_internal_report_are_held_against_their_hash(tmp_path: Path
             assert reproduce(made.folder, params=file).exit_code == 0
 
 
+def test_labels_may_be_named_or_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the labels what needs none is reproduced, and the rest says what it misses; exit 2."""
+    (tmp_path / "x.labels.json").write_text("{}")
+    reads = "from medgauge_lib.report.params import locate\nlocate(labels)\n" + showing(CHART)
+    pages = {"summary": notebook(reads), "groups": PAGES["groups"]}
+    file = project(tmp_path, pages, labels="../x.labels.json", publish="internal")
+    build([file], out=tmp_path / "reports", notebooks=tmp_path / "notebooks", progress=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.labels.json").rename(tmp_path / "closed.json")
+    code, told, _ = run("--records", "records")
+    assert code == 2
+    assert "note: without the task labels" in told
+    assert "board (groups): match" in told
+    assert "rates (summary): not made: ../x.labels.json does not exist" in told
+    assert run("--records", "records", "--labels", "closed.json")[0] == 0
+    assert run("--records", "records", "--labels", "nowhere.json") == (
+        2, "", "medgauge: nowhere.json: is not a file\n  name the file of task labels\n",
+    )  # fmt: skip
+
+
 def test_a_figure_that_differs_is_told_by_rows(copied: Path) -> None:
     """Where the same records give other numbers, rows and exact differences are told; exit 1."""
     file = REPORT / "notebooks" / "summary.ipynb"

@@ -22,7 +22,7 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.report import manifest
 from medgauge_lib.report.compare import LINES, Difference, differences
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
-from medgauge_lib.report.params import Params, ReportParams, locate, read_params
+from medgauge_lib.report.params import ReportParams, locate, read_params
 from medgauge_lib.report.shown import Shown
 from medgauge_lib.report.shown import figures as shown_in
 
@@ -139,6 +139,7 @@ def reproduce(
     figures: Sequence[str] = (),
     records: str | os.PathLike[str] | None = None,
     params: str | os.PathLike[str] | None = None,
+    labels: str | os.PathLike[str] | None = None,
     cell_seconds: int = CELL_SECONDS,
 ) -> Reproduced:
     """Run the notebooks of a report again and compare its figures.
@@ -154,6 +155,9 @@ def reproduce(
     params : path, optional
         The params file; where neither it nor `records` is given, the one of the same name in ``params``, if
         it is there. Without a params file the values in the manifest are used.
+    labels : path, optional
+        File of task labels; where not given, the one the params file names. Without it the
+        notebooks that read it do not run.
     cell_seconds : int
         Time limit of one cell.
 
@@ -171,7 +175,7 @@ def reproduce(
     folder = Path(report)
     known = _read(folder)
     wanted = _wanted(known, figures, folder)
-    sources = _sources(known, records, params)
+    sources = _sources(known, records, params, labels)
     _require_same(folder, known, sources)
     names = list(dict.fromkeys(known["figures"][figure]["notebook"] for figure in wanted))
     notebooks = {name: folder / "notebooks" / f"{name}.ipynb" for name in names}
@@ -180,7 +184,11 @@ def reproduce(
     return Reproduced(
         name=sources.name,
         figures=tuple(_compared(figure, known["figures"][figure], published, made) for figure in wanted),
-        remarks=(*_versions(known["inputs"]["library"]), *_other_notebooks(notebooks)),
+        remarks=(
+            *_missing_labels(sources),
+            *_versions(known["inputs"]["library"]),
+            *_other_notebooks(notebooks),
+        ),
     )
 
 
@@ -218,6 +226,7 @@ def _sources(
     known: Mapping[str, Any],
     records: str | os.PathLike[str] | None,
     params: str | os.PathLike[str] | None,
+    labels: str | os.PathLike[str] | None,
 ) -> _Sources:
     """Find the inputs of a report on this machine."""
     values: Mapping[str, Any] = known["inputs"]["params"]["values"]
@@ -227,9 +236,6 @@ def _sources(
     folders = {} if found is None else found.source_folders()
     if records is not None:
         folders["records"] = Path(records)
-    labels = found.labels_file if isinstance(found, Params) else None
-    if labels is None and values.get("labels") is not None:
-        labels = Path(values["labels"])
     return _Sources(
         name=f"{values['benchmark']} {values['benchmark_version']}",
         params=found,
@@ -237,7 +243,7 @@ def _sources(
             key: folders[key] if key in folders else _located(values[key])
             for key in manifest.sources(known["inputs"])
         },
-        labels=labels,
+        labels=_labels(labels, values, found),
         values=values,
     )
 
@@ -251,6 +257,20 @@ def _located(folder: str) -> Path:
         raise InputError(error.wrong, remedy) from None
 
 
+def _labels(
+    given: str | os.PathLike[str] | None, values: Mapping[str, Any], params: ReportParams | None
+) -> Path | None:
+    """Find the task labels; whoever only has what is public has none."""
+    if given is not None:
+        if not Path(given).is_file():
+            raise InputError("is not a file", "name the file of task labels", file=given)
+        return Path(given)
+    if params is not None:
+        return params.labels_file
+    usual = values.get("labels")
+    return Path(usual) if usual is not None and Path(usual).is_file() else None
+
+
 def _require_same(folder: Path, known: Mapping[str, Any], sources: _Sources) -> None:
     """Require the report to be whole, and every input to be the one it was made from."""
     inputs = known["inputs"]
@@ -259,11 +279,8 @@ def _require_same(folder: Path, known: Mapping[str, Any], sources: _Sources) -> 
     for key, files in manifest.sources(inputs).items():
         changes += _changed_files(key, files, sources.folders[key])
     expected = inputs.get("labels", {}).get("sha256")
-    if expected is not None and sources.labels is not None:
-        if not sources.labels.is_file():
-            changes.append(f"{sources.labels} is missing")
-        elif manifest.file_sha256(sources.labels) != expected:
-            changes.append(f"{sources.labels} changed")
+    if sources.labels is not None and expected not in (None, manifest.file_sha256(sources.labels)):
+        changes.append(f"{sources.labels} changed")
     if changes:
         more = len(changes) - _CHANGES
         told = "; ".join(changes[:_CHANGES]) + (f"; and {count(more, 'more change')}" if more > 0 else "")
@@ -299,7 +316,7 @@ def _run(
 ) -> dict[str, Mapping[str, Shown] | str]:
     """Run notebooks; give the figures of each, or why it did not run."""
     values = dict(sources.values) | {key: str(path.resolve()) for key, path in sources.folders.items()}
-    if sources.labels is not None and sources.labels.is_file():
+    if sources.labels is not None:
         values["labels"] = str(sources.labels.resolve())
     folder = Path() if sources.params is None else sources.params.folder
     jobs = [Job(name, path, values, folder, None) for name, path in notebooks.items()]
@@ -329,6 +346,12 @@ def _compared(
     if now is not None and {"notebook": name} | now.hashes() == known:
         return Compared(figure, name, "match")
     return Compared(figure, name, "differs", differences(published[name][figure], now))
+
+
+def _missing_labels(sources: _Sources) -> Iterable[str]:
+    """Tell that the task labels, which may be closed, are not here."""
+    if sources.values.get("labels") is not None and sources.labels is None:
+        yield "without the task labels, which are not here; notebooks that read them do not run"
 
 
 def _versions(library: Mapping[str, Any]) -> Iterable[str]:
