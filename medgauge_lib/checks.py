@@ -274,6 +274,11 @@ def _void_versions(records: RecordSet) -> set[tuple[str, str]]:
     return set(zip(records.void["task_key"], records.void["task_version"], strict=True))
 
 
+def _told(number: float) -> str:
+    """Return a published number as the record writes it, whole ones without a decimal."""
+    return repr(number).removesuffix(".0")
+
+
 def _rows(frame: pd.DataFrame) -> Iterable[Any]:
     return frame.itertuples()
 
@@ -385,7 +390,7 @@ def _share(records: RecordSet) -> Iterator[_Hit]:
         decimals = finest[runs["id"].iloc[row]] if shown in (0, 1) else None
         if not agrees(shown, share, decimals=decimals):
             why = "a veto was hit" if vetoed[row] else f"{passed[row]} of {total[row]} checkpoints passed"
-            yield row, "s", shown, float(share), f"s is {shown:g}, but {why}"
+            yield row, "s", shown, float(share), f"s is {_told(shown)}, but {why}"
 
 
 def _finest(runs: pd.DataFrame) -> Mapping[str, int]:
@@ -506,7 +511,7 @@ def _amount_not_applicable(records: RecordSet) -> Iterator[_Hit]:
             "amount",
             amount,
             "no amount",
-            f"the run has an amount of {amount:g}, but none is applicable",
+            f"the run has an amount of {_told(amount)}, but none is applicable",
         )
 
 

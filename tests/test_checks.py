@@ -153,6 +153,18 @@ BROKEN: dict[str, tuple[list[dict[str, Any]], Finding]] = {
             "run.share", "error", A, f"{RUN}/0/s", 0.34, 1 / 3, "s is 0.34, but 1 of 3 checkpoints passed"
         ),
     ),
+    "share off in its eighth digit": (
+        [record(A, {1: [(1, 3, {"s": 0.33333334}), (3, 3), (3, 3)]})],
+        Finding(
+            "run.share",
+            "error",
+            A,
+            f"{RUN}/0/s",
+            0.33333334,
+            1 / 3,
+            "s is 0.33333334, but 1 of 3 checkpoints passed",
+        ),
+    ),
     "share on a veto": (
         [record(A, {1: runs(veto_categories=["unsafe_advice"], s=1)})],
         Finding("run.share", "error", A, f"{RUN}/1/s", 1.0, 0.0, "s is 1, but a veto was hit"),
@@ -308,6 +320,18 @@ BROKEN: dict[str, tuple[list[dict[str, Any]], Finding]] = {
             0.5,
             "no amount",
             "the run has an amount of 0.5, but none is applicable",
+        ),
+    ),
+    "an amount of many digits where none is applicable": (
+        [record(A, {1: runs(amount=1234567.891)}) | {"cost": {"amount_applicable": False}}],
+        Finding(
+            "amount.not_applicable",
+            "error",
+            A,
+            f"{RUN}/1/amount",
+            1234567.891,
+            "no amount",
+            "the run has an amount of 1234567.891, but none is applicable",
         ),
     ),
     "an amount missing": (
