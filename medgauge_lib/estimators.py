@@ -12,7 +12,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -161,9 +161,9 @@ def values(outcomes: Outcomes, quantity: Quantity) -> Values:
     """
     match quantity:
         case "pass_pow_3":
-            x, denominator = (outcomes.passes == N_RUNS).astype(np.int64), 1
+            x, denominator = _by_count(pass_pow_k)[outcomes.passes], 1
         case "pass_at_3":
-            x, denominator = (outcomes.passes > 0).astype(np.int64), 1
+            x, denominator = _by_count(pass_at_k)[outcomes.passes], 1
         case "task_pass_rate":
             x, denominator = outcomes.passes, N_RUNS
         case "continuous_score":
@@ -171,6 +171,11 @@ def values(outcomes: Outcomes, quantity: Quantity) -> Values:
         case _:
             raise ValueError(f"quantity must be one of {', '.join(QUANTITIES)}, but got {quantity!r}")
     return Values(quantity, outcomes.rows, x, denominator)
+
+
+def _by_count(estimator: Callable[[int, int, int], Fraction]) -> npt.NDArray[np.int64]:
+    """Value of a task with 0, 1, 2 and 3 passing runs; with k = n = 3 it is 0 or 1."""
+    return np.array([int(estimator(passed, N_RUNS, N_RUNS)) for passed in range(N_RUNS + 1)])
 
 
 def _shares(outcomes: Outcomes) -> tuple[npt.NDArray[Any], int]:

@@ -247,6 +247,24 @@ def test_cost_takes_one_currency_and_names_the_others(demo_board):
     assert len(marks(figure_of("cost", demo_board).spec, "symbol")) == len(drawn)
 
 
+def test_a_free_subject_is_drawn(tmp_path):
+    """A cost of exactly 0 is a cost: its row is drawn and not named among those left out."""
+    free = {"amount_applicable": True, "amount": 0, "currency": "EUR", "price_table_version": "p"}
+    rows = [
+        record(
+            f"res-2026-01-01-{name}",
+            {1: [(1, 1, {"amount": 0})] * 3, 2: [(0, 1, {"amount": 0})] * 3},
+            model=name,
+            cost=free,
+        )
+        for name in "ab"
+    ]
+    found = board(read_records(write(tmp_path, *rows)))
+    assert charts.cost_frame(found)["drawn"].all()
+    assert "Not drawn" not in charts.cost_caption(found)
+    assert len(marks(figure_of("cost", found).spec, "symbol")) == 2
+
+
 def test_cost_without_any_amount_says_so(tmp_path):
     """A board without amounts has a chart that says why it is empty."""
     found = made(tmp_path, 3, 4, amounts=False)

@@ -56,11 +56,10 @@ def cost_frame(board: Board) -> pd.DataFrame:
             "currency": [row.currency for row in board.rows],
             "price_table": [row.price_table for row in board.rows],
             "pass_pow_3": [float(row.pass_pow_3) for row in board.rows],
-            "low": [row.pass_pow_3.interval.low for row in board.rows if row.pass_pow_3.interval],
-            "high": [row.pass_pow_3.interval.high for row in board.rows if row.pass_pow_3.interval],
+            **rows.bounds(row.pass_pow_3 for row in board.rows),
             "shown_cost": [display.cost(row) for row in board.rows],
             "shown": [display.estimate(row.pass_pow_3) for row in board.rows],
-            "drawn": [bool(row.cost_per_success) and _price(row) == price for row in board.rows],
+            "drawn": [_is_priced(row) and _price(row) == price for row in board.rows],
         }
     )
     return rows.row_frame(board).join(frame)
@@ -97,13 +96,18 @@ def _amount(row: Row) -> float | None:
     return None if isinstance(row.cost_per_success, Absent) else float(row.cost_per_success)
 
 
+def _is_priced(row: Row) -> bool:
+    """Whether there is a cost; one of exactly 0 is a cost too."""
+    return not isinstance(row.cost_per_success, Absent)
+
+
 def _price(row: Row) -> tuple[str, str]:
     return (row.currency or "", row.price_table or "")
 
 
 def _common_price(board: Board) -> tuple[str, str] | None:
     """Currency and price table of most rows; of equally common ones the first in the alphabet."""
-    prices = Counter(_price(row) for row in board.rows if row.cost_per_success)
+    prices = Counter(_price(row) for row in board.rows if _is_priced(row))
     return min(prices, key=lambda price: (-prices[price], price), default=None)
 
 

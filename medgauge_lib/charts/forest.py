@@ -43,8 +43,7 @@ def forest_frame(board: Board) -> pd.DataFrame:
     figures = pd.DataFrame(
         {
             "pass_pow_3": [float(row.pass_pow_3) for row in board.rows],
-            "low": [row.pass_pow_3.interval.low for row in board.rows if row.pass_pow_3.interval],
-            "high": [row.pass_pow_3.interval.high for row in board.rows if row.pass_pow_3.interval],
+            **rows.bounds(row.pass_pow_3 for row in board.rows),
             "pass_at_3": [float(row.pass_at_3) for row in board.rows],
             "instability": [float(row.instability) for row in board.rows],
             "n_tasks": [row.pass_pow_3.n_tasks for row in board.rows],

@@ -15,7 +15,10 @@ import pandas as pd
 from medgauge_lib.charts import display, theme
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from medgauge_lib.board import Board, Row
+    from medgauge_lib.results import Estimate
 
 Panel = alt.LayerChart | alt.FacetChart
 """What Altair says that layers of one view become."""
@@ -73,6 +76,15 @@ def row_frame(board: Board) -> pd.DataFrame:
             "rank": [display.rank(row) for row in board.rows],
         }
     )
+
+
+def bounds(figures: Iterable[Estimate]) -> dict[str, list[float | None]]:
+    """Columns ``low`` and ``high`` of the figures' intervals; None where there is none."""
+    intervals = [figure.interval for figure in figures]
+    return {
+        "low": [interval.low if interval else None for interval in intervals],
+        "high": [interval.high if interval else None for interval in intervals],
+    }
 
 
 def step(n_rows: int) -> int:
