@@ -260,18 +260,13 @@ def _in_runs(records: RecordSet, hits: Iterable[_Hit]) -> _Breaks:
     rows = records.runs.iloc[[row for row, *_ in hits]]
     names = ("id", "task_index", "run_index", "task_key", "task_version")
     places = zip(*(rows[name] for name in names), strict=True)
-    void = _void_versions(records) if hits else set()
     for (row_id, task, run, *version), hit in sorted(
         zip(places, hits, strict=True), key=lambda pair: pair[0]
     ):
         _, field, published, expected, message = hit
         steps = [field] if field in _OF_TASK else ["runs", run, field]
-        severity: Severity | None = "error" if tuple(version) in void else None
+        severity: Severity | None = "error" if tuple(version) in records.void_versions else None
         yield _Break(row_id, ["run_outcomes", task, *steps], published, expected, message, severity)
-
-
-def _void_versions(records: RecordSet) -> set[tuple[str, str]]:
-    return set(zip(records.void["task_key"], records.void["task_version"], strict=True))
 
 
 def _told(number: float) -> str:
@@ -476,14 +471,13 @@ def _void_attribution(records: RecordSet) -> _Breaks:
 
 @_rule("void.apart", "note", "A record that the site did not verify makes no task void for the board.")
 def _void_apart(records: RecordSet) -> _Breaks:
-    void = _void_versions(records)
     errors = records.runs[records.runs["error_attribution"].isin(INITIATIVE)]
     for row_id in _ids(records, verified=False):
         shown = errors[errors["id"] == row_id]
         versions = set(zip(shown["task_key"], shown["task_version"], strict=True))
         for task in records.published[row_id].get("voided_tasks", ()):
             versions.add((task["task_key"], task["task_version"]))
-        for version in sorted(versions - void):
+        for version in sorted(versions - records.void_versions):
             message = f"{' '.join(version)} is void here, but in no record that the site verified"
             yield _Break(row_id, ["voided_tasks"], "void", "not void", message)
 
@@ -527,7 +521,7 @@ def _amount_partial(records: RecordSet) -> _Breaks:
 
 @_rule("tasks.same", "unusable", "All records of a board hold the same tasks, versions and subsets.")
 def _same_tasks(records: RecordSet) -> _Breaks:
-    void = _void_versions(records)
+    void = records.void_versions
     sets: dict[str, set[tuple[str, str, str]]] = {row_id: set() for row_id in records.subjects["id"]}
     tasks = records.runs.iloc[::3]
     names = ("task_key", "task_version", "subset")

@@ -154,9 +154,9 @@ def live_runs(records: RecordSet) -> pd.DataFrame:
     >>> len(live_runs(records)) == len(records.runs)
     True
     """
-    runs, fields = records.runs, ["task_key", "task_version"]
-    void = pd.MultiIndex.from_frame(records.void[fields])
-    return runs[~pd.MultiIndex.from_frame(runs[fields]).isin(void)]
+    runs = records.runs
+    versions = pd.MultiIndex.from_frame(runs[["task_key", "task_version"]])
+    return runs[~versions.isin(sorted(records.void_versions))]
 
 
 def _of_subset(records: RecordSet, subset: str, rows: tuple[str, ...]) -> pd.DataFrame:

@@ -8,7 +8,6 @@ read too, listed apart, and can neither void a task for the board nor spoil its 
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import os
 import re
@@ -25,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from medgauge_lib.errors import InputError
+from medgauge_lib.reading import file_bytes, strict_json, unreadable
 from medgauge_lib.schema import fault, printable, quoted
 
 INITIATIVE = ("task", "environment")
@@ -63,6 +63,9 @@ class RecordSet:
         Record id to the record as it came, without its ``run_outcomes``.
     paths : mapping
         Record id to the file it was read from.
+    decimals : mapping
+        Record id to place and decimals of each published number that its file writes with zeros at the end,
+        as in ``0.50``; a place not in it has the decimals of the number's shortest form.
 
     Examples
     --------
@@ -90,6 +93,11 @@ class RecordSet:
         first that lists it, else the first that shows it, in the order of ids, decides.
         """
         return _void(self)
+
+    @cached_property
+    def void_versions(self) -> frozenset[tuple[str, str]]:
+        """Key and version of every task version that is void for the board."""
+        return frozenset(zip(self.void["task_key"], self.void["task_version"], strict=True))
 
 
 def read_records(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> RecordSet:
@@ -220,7 +228,7 @@ def record_files(folder: Path) -> list[Path]:
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
-        raise InputError(*_unreadable(error), file=_shown(folder)) from None
+        raise unreadable(folder, error, what="a folder of records") from None
     records = [
         folder / name
         for name in names
@@ -236,11 +244,8 @@ def record_files(folder: Path) -> list[Path]:
 
 
 def _read(path: Path) -> _Part:
-    data = _bytes(path)
-    try:
-        document = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
-    except ValueError as error:
-        raise InputError(*_not_json(data, str(error)), file=_shown(path)) from None
+    data = file_bytes(path, what="a record file")
+    document = strict_json(data, file=path, right="a record is one JSON object")
     found = fault(document)
     if found is not None:
         more = f" (and {found.more} more in this file)" if found.more else ""
@@ -273,77 +278,9 @@ def _lossless(value: Any, place: Place = ()) -> Iterator[tuple[Place, jiter.Loss
             yield from _lossless(inner, (*place, step))
 
 
-def _bytes(path: Path) -> bytes:
-    try:
-        # A pipe or a device would block or never end.
-        if path.exists() and not path.is_file() and not path.is_dir():
-            raise InputError("is not a regular file", "give a file that holds one record", file=_shown(path))
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(*_unreadable(error), file=_shown(path)) from None
-
-
 def _shown(path: Path) -> str:
     """Return a path for a message; a folder may have signs that do not print."""
     return printable(str(path))
-
-
-def _unreadable(error: OSError) -> tuple[str, str]:
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return "there is no such file or folder", "correct the path, or mend the link"
-    if isinstance(error, IsADirectoryError):
-        return "is a folder, where a record file is expected", "move it away, or give its own path"
-    if isinstance(error, PermissionError):
-        return "may not be read", "give yourself read permission"
-    return f"cannot be read: {error.strerror or type(error).__name__}", "make the file readable"
-
-
-_MARKS = (
-    (codecs.BOM_UTF8, "UTF-8"),
-    (codecs.BOM_UTF32_LE, "UTF-32"),
-    (codecs.BOM_UTF32_BE, "UTF-32"),
-    (codecs.BOM_UTF16_LE, "UTF-16"),
-    (codecs.BOM_UTF16_BE, "UTF-16"),
-)
-_FAULTS = (
-    ("EOF while parsing", "is cut off", "write the whole file anew"),
-    ("invalid unicode code point", "is not UTF-8", "save it as UTF-8"),
-    (
-        "hex escape",
-        "has half a surrogate pair as \\u escape",
-        "write the character itself, or both halves",
-    ),
-    ("number out of range", "has a number with too many digits", "write a number that fits 64 bits"),
-    ("recursion limit", "is nested too deeply", "a record has about ten levels"),
-    ("control character", "has a control character inside a text", "write it as an escape such as \\n"),
-)
-_PLACE = re.compile(r" at line (\d+) column (\d+)$")
-_TWICE = re.compile(r'Detected duplicate key "(.*)"', re.DOTALL)
-_NO_NUMBER = re.compile(rb"-?(NaN|Infinity)")
-
-
-def _not_json(data: bytes, message: str) -> tuple[str, str]:
-    """Return what keeps a file from being JSON, and what would be right, from the parser's message."""
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            return f"starts with a {encoding} byte order mark", "save it as UTF-8 without a byte order mark"
-    if not data.strip():
-        return "the file is empty", "a record is one JSON object"
-    place = _PLACE.search(message)
-    line, column = (int(place[1]), int(place[2])) if place else (1, 0)
-    where = f"at line {line} column {column}"
-    reason = message[: place.start()] if place else message
-    twice = _TWICE.match(reason)
-    if twice:
-        return f"the key {quoted(twice[1])} occurs twice in one object, {where}", "keep one of the two"
-    for words, wrong, remedy in _FAULTS:
-        if words in reason:
-            return f"{wrong}, {where}", remedy
-    text = data.split(b"\n")[line - 1]
-    number = _NO_NUMBER.match(text, max(column - 2, 0)) or _NO_NUMBER.match(text, max(column - 1, 0))
-    if number:
-        return f"{number[0].decode()} is no JSON number, {where}", "write a number, or leave the field out"
-    return f"is not JSON: {reason}, {where}", "a record is one JSON object in UTF-8"
 
 
 def _columns(outcomes: list[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -575,9 +512,9 @@ def _same_tasks(parts: Sequence[_Part], records: RecordSet) -> None:
         first = ranked[0]
         if part.tasks == first.tasks:
             continue
-        void = set(zip(records.void["task_key"], records.void["task_version"], strict=True))
         here, there = (
-            {task for task in tasks if task[:2] not in void} for tasks in (part.tasks, first.tasks)
+            {task for task in tasks if task[:2] not in records.void_versions}
+            for tasks in (part.tasks, first.tasks)
         )
         if here != there:
             raise InputError(
