@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from medgauge_lib.charts import display
-from medgauge_lib.charts.panels import Cell, Line, Panel, panel_table, ranked_first
+from medgauge_lib.charts.panels import Cell, Line, Panel, Section, panel_table, ranked_first
 from medgauge_lib.charts.tables import Table, plain_table
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.estimators import VETO_CATEGORIES
@@ -66,7 +66,7 @@ def reasons_table(found: Failures, board: Board) -> Table:
     )
     return panel_table(
         board,
-        ranked_first(board, [Line(row.id, row.label, row.any_veto) for row in found.rows]),
+        _lines(found, board),
         _reason_panels(found),
         frame,
         id="failure-reasons",
@@ -172,7 +172,7 @@ def errors_table(found: Failures, board: Board) -> Table | Sentences:
     frame = found.errors_frame()
     return panel_table(
         board,
-        ranked_first(board, _subset_lines(found, board.subset)),
+        _subset_lines(found, board),
         _error_panels(rows, pairs),
         frame[frame["subset"] == board.subset].reset_index(drop=True),
         id="run-errors",
@@ -244,7 +244,7 @@ def vetoes_table(found: Failures, board: Board) -> Table:
     said = [f"{display.text(found.row(row).label)} {c.n_vetoed:,}" for row, c in rows.items() if c.n_vetoed]
     return panel_table(
         board,
-        ranked_first(board, _subset_lines(found, board.subset)),
+        _subset_lines(found, board),
         [Panel("vetoed runs", ["lower is better"], vetoed, "bar"), *gates],
         frame[frame["subset"] == board.subset].reset_index(drop=True),
         id="vetoes",
@@ -267,10 +267,16 @@ def _count_cell(n: int) -> Cell:
     return Cell(f"{n:,}", value=float(n))
 
 
-def _subset_lines(found: Failures, subset: str) -> list[Line]:
-    """Rows that have live runs of a subset, marked where one of these hit a gate."""
-    rows = _of_subset(found, subset)
-    return [Line(row, found.row(row).label, bool(counts.n_vetoed)) for row, counts in rows.items()]
+def _lines(found: Failures, board: Board) -> list[Section]:
+    """Every row, marked where a run of any subset hit a gate."""
+    return ranked_first(board, [Line(row.id, row.label, row.any_veto) for row in found.rows])
+
+
+def _subset_lines(found: Failures, board: Board) -> list[Section]:
+    """Rows that have live runs of the board's subset, marked where one of these hit a gate."""
+    rows = _of_subset(found, board.subset)
+    marked = [Line(row, found.row(row).label, bool(counts.n_vetoed)) for row, counts in rows.items()]
+    return ranked_first(board, marked)
 
 
 def subsets_table(found: Failures) -> Table:
@@ -351,7 +357,7 @@ def constraints_table(found: Failures, board: Board) -> Table | Sentences:
     ]
     return panel_table(
         board,
-        ranked_first(board, [Line(row.id, row.label, row.any_veto) for row in found.rows]),
+        _lines(found, board),
         panels,
         frame,
         id="constraint-hits",
