@@ -131,7 +131,23 @@ class Void:
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """One benchmark version: how many tasks of each subset and class, which are void, who took them."""
+    """One benchmark version: how many tasks of each subset and class, which are void, who took them.
+
+    Attributes
+    ----------
+    benchmark, version : str
+        Identity of the benchmark version.
+    classes : dict
+        Subset to its number of tasks in classes 1, 2, 3 and 4.
+    checkpoints : tuple of int
+        Fewest and most checkpoints of a task.
+    subjects : tuple of Subject
+        Who took it, one record each.
+    voids : tuple of Void
+        Task versions that count for nobody.
+    unlabelled : tuple of int
+        Places of the tasks that carry no label.
+    """
 
     benchmark: str
     version: str

@@ -81,7 +81,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Executed:
-    """An executed notebook as canonical text, and the times of its run."""
+    """An executed notebook.
+
+    Attributes
+    ----------
+    job : Job
+        What was executed.
+    text : str
+        The notebook as canonical text, which holds no time.
+    times : mapping
+        The times of its run.
+    """
 
     job: Job
     text: str

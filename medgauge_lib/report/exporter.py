@@ -76,7 +76,23 @@ class PageContext:
 
 @dataclass(frozen=True)
 class Block:
-    """One piece of a page: its kind is the name of the macro that shows it."""
+    """One piece of a page.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the macro that shows it.
+    markup : Markup or None
+        Safe HTML, where the piece is one.
+    text : str
+        What was printed, or the image as a data URL.
+    texts : tuple of str
+        Code of neighbouring cells.
+    label : str
+        What sets the piece apart from others of its kind, such as ``error``, or the words for an image.
+    figure : PageFigure or None
+        The figure, where the piece is one.
+    """
 
     kind: str
     markup: Markup | None = None
