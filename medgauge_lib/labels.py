@@ -11,7 +11,6 @@ References
 
 from __future__ import annotations
 
-import codecs
 import difflib
 import math
 import os
@@ -22,9 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import jiter
-
 from medgauge_lib.errors import InputError
+from medgauge_lib.reading import file_bytes, strict_json
 from medgauge_lib.records import RecordSet
 from medgauge_lib.schema import pointer, printable, quoted
 
@@ -159,23 +157,8 @@ def read_labels(path: str | os.PathLike[str]) -> Labels:
 
 
 def _document(path: Path, file: str) -> dict[str, Any]:
-    try:
-        # A pipe or a device would block or never end.
-        if path.exists() and not path.is_file() and not path.is_dir():
-            raise InputError("is not a regular file", "give the file that holds the labels", file=file)
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(*_unreadable(error), file=file) from None
-    if data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError("starts with a byte order mark", "save it as UTF-8 without one", file=file)
-    try:
-        document = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
-    except ValueError as error:
-        raise InputError(
-            f"is not JSON of the form expected: {printable(str(error))}",
-            "labels are one JSON object in UTF-8, each task key once",
-            file=file,
-        ) from None
+    data = file_bytes(path, what="a file of labels")
+    document = strict_json(data, file=path, right="labels are one JSON object")
     if not isinstance(document, dict) or not document:
         raise InputError(
             f"is {quoted(document) if document != {} else 'an empty object'}, where labels are expected",
@@ -183,14 +166,6 @@ def _document(path: Path, file: str) -> dict[str, Any]:
             file=file,
         )
     return document
-
-
-def _unreadable(error: OSError) -> tuple[str, str]:
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return "there is no such file", "correct the path of the labels"
-    if isinstance(error, IsADirectoryError):
-        return "is a folder, where the file of labels is expected", "give the file itself"
-    return f"cannot be read: {error.strerror or type(error).__name__}", "make the file readable"
 
 
 def _task(file: str, key: str, entry: object) -> dict[str, Label]:

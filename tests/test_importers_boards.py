@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -227,12 +228,21 @@ def test_tau_bench_refuses_what_is_no_result(tmp_path, rows, wrong):
     assert len(str(error.value).splitlines()) <= 2
 
 
-@pytest.mark.parametrize("text", ['[{"reward": NaN}]', "", "[", '[{"a": 1, "a": 2}]', "\x00"])
-def test_broken_json_is_refused(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ('[{"reward": NaN}]', "has NaN, which is no JSON number, at line 1 column 13"),
+        ("", "is empty"),
+        ("[", "is cut off, at line 1 column 1"),
+        ('[{"a": 1, "a": 2}]', "has the key 'a' twice in one object, at line 1"),
+        ("\x00", "is not JSON: expected value, at line 1 column 1"),
+    ],
+)
+def test_broken_json_is_refused(tmp_path, text, wrong):
     """NaN, an empty file, a cut one and a key twice are refused, naming the file."""
     source = tmp_path / "a.json"
     source.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"a\.json: is not JSON"):
+    with pytest.raises(InputError, match=rf"a\.json: {re.escape(wrong)}"):
         import_runs("tau-bench", source, tmp_path / "out")
 
 

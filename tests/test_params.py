@@ -137,7 +137,7 @@ def test_an_unknown_key_names_the_near_one(folder: Path, key: str, near: str) ->
     """A misspelt key is an error that names the key it resembles."""
     message = refused(make_reports.params(folder / "a.yaml", **{key: "x"}))
     assert f"unknown key '{key}'" in message
-    assert f"did you mean {near}?" in message
+    assert f"did you mean '{near}'?" in message
 
 
 def test_an_unknown_key_like_none_lists_the_keys(folder: Path) -> None:
@@ -281,7 +281,7 @@ def test_a_params_file_of_findings_says_so(findings_folder: Path) -> None:
     [
         ({"system": "board"}, "'board' is not one of findings"),
         ({"records": "../records"}, "unknown key 'records'"),
-        ({"submission": "x"}, "did you mean submissions?"),
+        ({"submission": "x"}, "did you mean 'submissions'?"),
         ({"date": "30.6.2026"}, "'30.6.2026' is not a date"),
         ({"date": "2026-02-29"}, "write a day as YYYY-MM-DD"),
         ({"reviews": "../nowhere"}, "write the folder of the reviews, relative to this file"),

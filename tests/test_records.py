@@ -358,8 +358,8 @@ def test_a_community_record_may_repeat_a_subject(tmp_path):
 
 GOOD = json.dumps(record(A)).encode()
 BAD_BYTES: dict[str, tuple[bytes, str, str]] = {
-    "empty": (b"", "the file is empty", "a record is one JSON object"),
-    "blank": (b" \r\n\t", "the file is empty", "a record is one JSON object"),
+    "empty": (b"", "is empty", "a record is one JSON object"),
+    "blank": (b" \r\n\t", "is empty", "a record is one JSON object"),
     "no JSON": (
         b"id: res-1\n",
         "is not JSON: expected value, at line 1 column 1",
@@ -397,19 +397,27 @@ BAD_BYTES: dict[str, tuple[bytes, str, str]] = {
     ),
     "NaN": (
         b'{\n"s": NaN}',
-        "NaN is no JSON number, at line 2 column 6",
+        "has NaN, which is no JSON number, at line 2 column 6",
         "write a number, or leave the field out",
     ),
-    "Infinity": (b'{"s": Infinity}', "Infinity is no JSON number, at line 1 column 7", "leave the field out"),
-    "minus Infinity": (b'{"s": -Infinity}', "-Infinity is no JSON number, at line 1", "leave the field out"),
+    "Infinity": (
+        b'{"s": Infinity}',
+        "has Infinity, which is no JSON number, at line 1 column 7",
+        "leave the field out",
+    ),
+    "minus Infinity": (
+        b'{"s": -Infinity}',
+        "has -Infinity, which is no JSON number, at line 1",
+        "leave the field out",
+    ),
     "key twice": (
         b'{"id": 1, "id": 2}',
-        "the key 'id' occurs twice in one object, at line 1",
+        "has the key 'id' twice in one object, at line 1",
         "keep one of the two",
     ),
     "key twice inside": (
         GOOD.replace(b'"run": 1,', b'"run": 1, "run": 1,', 1),
-        "the key 'run' occurs twice in one object",
+        "has the key 'run' twice in one object",
         "keep one of the two",
     ),
     "thousands of digits": (

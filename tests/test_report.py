@@ -328,7 +328,7 @@ def test_only_runs_the_named_notebooks(copied: Path, tmp_path: Path) -> None:
 
 def test_only_names_the_near_notebook(copied: Path) -> None:
     """A notebook that is not there is an error that names the one it resembles."""
-    with pytest.raises(InputError, match="did you mean groups"):
+    with pytest.raises(InputError, match="did you mean 'groups'"):
         making(copied, only=["group"])
     with pytest.raises(InputError, match="there are summary, groups"):
         making(copied, only=["zzz"])

@@ -284,7 +284,7 @@ def test_other_versions_are_told_and_are_no_error(copied: Path) -> None:
 
 def test_an_unknown_figure_names_the_near_one(copied: Path) -> None:
     """A figure that is not in the report is an error that names the one it resembles."""
-    with pytest.raises(InputError, match="did you mean rates"):
+    with pytest.raises(InputError, match="did you mean 'rates'"):
         reproduce(REPORT, figures=["rate"])
     with pytest.raises(InputError, match="there are board, rates"):
         reproduce(REPORT, figures=["zzz"])

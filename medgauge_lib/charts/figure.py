@@ -7,7 +7,6 @@ do not have, with data from elsewhere, or with more rows than a page should draw
 from __future__ import annotations
 
 import base64
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ import pandas as pd
 import vl_convert
 
 from medgauge_lib.charts import theme
+from medgauge_lib.schema import near, quoted
 
 Provenance = Literal[
     "recomputed", "as published", "mixed", "recomputed from corpora", "recomputed from reviews", "as recorded"
@@ -254,9 +254,8 @@ def _refuse_unknown_fields(
         columns = {name for row in rows for name in row}
         for name in _fields(part.get("encoding", {})):
             if name not in columns:
-                near = difflib.get_close_matches(name, sorted(columns), 1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise ValueError(f"figure {id}: the data have no field {name!r}{hint}")
+                hint = near(name, sorted(columns))
+                raise ValueError(f"figure {id}: the data have no field {quoted(name)}; {hint}")
     for composition in ("layer", "hconcat", "vconcat", "concat"):
         for inner in part.get(composition, []):
             _refuse_unknown_fields(inner, datasets, id, data)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,10 +18,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jiter
 import jsonschema_rs
 
 from medgauge_lib.errors import InputError
+from medgauge_lib.reading import file_bytes, strict_json
 from medgauge_lib.results import Absent
 from medgauge_lib.schema import pointer, quoted
 
@@ -84,9 +83,6 @@ class Document(NamedTuple):
     sha256: str
 
 
-_NO_NUMBER = re.compile(rb"[:,\[]\s*(-?(?:NaN|Infinity))\b")
-
-
 def read_json(path: Path) -> Document:
     """Read one JSON file, strictly: no NaN, no key twice, no byte order mark.
 
@@ -100,37 +96,16 @@ def read_json(path: Path) -> Document:
     >>> read_json(Path("nowhere.json"))
     Traceback (most recent call last):
         ...
-    medgauge_lib.errors.InputError: nowhere.json: cannot be read: No such file or directory
-      give the path of a readable JSON file
+    medgauge_lib.errors.InputError: nowhere.json: there is no such file or folder
+      correct the path, or mend the link
     """
-    try:
-        if path.exists() and not path.is_file():
-            raise InputError("is not a regular file", "give the path of a readable JSON file", file=path)
-        data = path.read_bytes()
-    except OSError as error:
-        wrong = f"cannot be read: {error.strerror or type(error).__name__}"
-        raise InputError(wrong, "give the path of a readable JSON file", file=path) from None
-    try:
-        value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
-    except ValueError as error:
-        raise _not_json(path, data, str(error)) from None
+    data = file_bytes(path, what="a JSON file")
+    value = strict_json(data, file=path, right="write one JSON document")
     try:
         return Document(value, hashlib.sha256(data).hexdigest(), digest(value))
     except ValueError:
         wrong = "holds a number beyond the range of 64-bit floating point"
         raise InputError(wrong, "write a finite number, or null", file=path) from None
-
-
-def _not_json(path: Path, data: bytes, message: str) -> InputError:
-    number = _NO_NUMBER.search(data) if message.startswith(("expected value", "invalid number")) else None
-    if number:
-        wrong = f"{number[1].decode()} is no JSON number: {message}"
-        return InputError(wrong, "write a finite number, or null where a denominator is zero", file=path)
-    if data.startswith(b"\xef\xbb\xbf"):
-        return InputError("starts with a byte order mark", "save it as UTF-8 without one", file=path)
-    if not data.strip():
-        return InputError("is empty", "write one JSON document", file=path)
-    return InputError(f"is not JSON: {quoted(message)}", "write one JSON document in UTF-8", file=path)
 
 
 class Fault(NamedTuple):

@@ -21,12 +21,12 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import jiter
 import numpy as np
 import numpy.typing as npt
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.findings.contract import Task
+from medgauge_lib.reading import strict_json
 from medgauge_lib.schema import quoted
 
 LONGEST_LINE = 2**24
@@ -248,11 +248,7 @@ def _lines(stream: io.BufferedReader | gzip.GzipFile, path: Path) -> Iterator[tu
 
 
 def _document(line: bytes, path: Path, place: int) -> dict[str, Any]:
-    try:
-        document = jiter.from_json(line, allow_inf_nan=False, catch_duplicate_keys=True)
-    except ValueError as error:
-        remedy = "write one JSON object a line, in UTF-8 without a byte order mark"
-        raise InputError(f"line {place} is not JSON: {quoted(str(error))}", remedy, file=path) from None
+    document = strict_json(line, file=path, right="write one JSON object a line", first_line=place)
     if not isinstance(document, dict):
         raise InputError(f"line {place} is {quoted(document)}", "write one JSON object a line", file=path)
     doc_id = document.get("doc_id")

@@ -317,7 +317,7 @@ def _record(
     file: Path,
 ) -> dict[str, Any]:
     """Return a record whose figures are placeholders: scoring replaces every one of them."""
-    created = stamp(moment(str(own["created_at"]), file=file, pointer="created_at"))
+    created = stamp(moment(str(own["created_at"]), file=file, place="created_at"))
     runs = [run for outcome in outcomes for run in outcome["runs"]]
     conditions = {
         "service_fingerprint": own["service_fingerprint"],

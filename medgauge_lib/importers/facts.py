@@ -8,7 +8,6 @@ not recorded (versions as 0.0.0) and listed as assumed, or, where no such value 
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from typing import Any
 import yaml
 
 from medgauge_lib.errors import InputError
-from medgauge_lib.schema import printable, quoted, schema
+from medgauge_lib.schema import near, pointer, printable, quoted, schema
 
 FACTS: Mapping[str, str] = {
     "benchmark": "id of the benchmark, bm-…",
@@ -153,7 +152,7 @@ def read_given(mapping: str | os.PathLike[str] | None, options: Mapping[str, str
     record = _texts(blocks.get("record", {}), FACTS, path, "/record")
     of_subject = [name for name in FACTS if name not in OF_THE_BOARD]
     subjects = {
-        name: _texts(facts, of_subject, path, f"/subjects/{printable(name)}")
+        name: _texts(facts, of_subject, path, pointer(["subjects", name]))
         for name, facts in _object(blocks.get("subjects", {}), path, "/subjects").items()
     }
     prices, of_prices = _prices(blocks.get("prices"), path)
@@ -165,19 +164,6 @@ def read_given(mapping: str | os.PathLike[str] | None, options: Mapping[str, str
         errors=_rules(blocks.get("errors", []), path),
         prices=prices,
     )
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """Return the way out for a name that is not known: the one that looks like it, or all of them.
-
-    Examples
-    --------
-    >>> near("modle", ["model", "harness"])
-    "did you mean 'model'?"
-    """
-    names = list(known)
-    close = difflib.get_close_matches(name[:60], names, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(names)}"
 
 
 class _Texts(yaml.BaseLoader):
@@ -220,34 +206,35 @@ def _yaml(path: Path) -> dict[str, Any]:
     return _object(found or {}, path, "")
 
 
-def _object(value: Any, path: Path, pointer: str) -> dict[str, Any]:
+def _object(value: Any, path: Path, place: str) -> dict[str, Any]:
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
         raise InputError(
             f"{quoted(value)} is not a block of names and values",
             "write one name: value on each line",
             file=path,
-            pointer=pointer,
+            pointer=place,
         )
     return value
 
 
-def _known(names: Iterable[str], known: Iterable[str], path: Path | None, pointer: str) -> None:
+def _known(names: Iterable[str], known: Iterable[str], path: Path | None, place: str) -> None:
     known = list(known)
     for name in names:
         if name not in known:
-            raise InputError(
-                f"{quoted(name)} is not known", near(name, known), file=path, pointer=pointer or ""
-            )
+            raise InputError(f"{quoted(name)} is not known", near(name, known), file=path, pointer=place)
 
 
-def _texts(block: Any, known: Iterable[str] | None, path: Path, pointer: str) -> dict[str, str]:
-    found = _object(block, path, pointer)
+def _texts(block: Any, known: Iterable[str] | None, path: Path, place: str) -> dict[str, str]:
+    found = _object(block, path, place)
     if known is not None:
-        _known(found, known, path, pointer)
+        _known(found, known, path, place)
     for name, value in found.items():
         if not isinstance(value, str) or not value:
             raise InputError(
-                f"{quoted(value)} is no text", "write name: value", file=path, pointer=f"{pointer}/{name}"
+                f"{quoted(value)} is no text",
+                "write name: value",
+                file=path,
+                pointer=place + pointer([name]),
             )
     return found
 
@@ -264,18 +251,18 @@ def _rules(block: Any, path: Path) -> tuple[Rule, ...]:
     }
     rules = []
     for index, entry in enumerate(block):
-        pointer = f"/errors/{index}"
-        texts = _texts(entry, ("contains", "attribution", "kind"), path, pointer)
+        place = pointer(["errors", index])
+        texts = _texts(entry, ("contains", "attribution", "kind"), path, place)
         for name in ("contains", "attribution", "kind"):
             if name not in texts:
-                raise InputError(f"the field {name!r} is missing", "add it", file=path, pointer=pointer)
+                raise InputError(f"the field {name!r} is missing", "add it", file=path, pointer=place)
         for name, values in allowed.items():
             if texts[name] not in values:
                 raise InputError(
                     f"{quoted(texts[name])} is not known",
                     near(texts[name], values),
                     file=path,
-                    pointer=f"{pointer}/{name}",
+                    pointer=place + pointer([name]),
                 )
         rules.append(Rule(**texts))
     return tuple(rules)
@@ -292,16 +279,16 @@ def _prices(block: Any, path: Path) -> tuple[dict[str, Price], dict[str, str]]:
         if name not in block:
             raise InputError(f"the field {name!r} is missing", "add it", file=path, pointer="/prices")
     prices = {}
-    for subject, pair in _object(block[names[2]], path, f"/prices/{names[2]}").items():
-        pointer = f"/prices/{names[2]}/{printable(subject)}"
-        texts = _texts(pair, ("in", "out"), path, pointer)
+    for subject, pair in _object(block[names[2]], path, pointer(["prices", names[2]])).items():
+        place = pointer(["prices", names[2], subject])
+        texts = _texts(pair, ("in", "out"), path, place)
         prices[subject] = Price(
-            *(_price(texts.get(side), path, f"{pointer}/{side}") for side in ("in", "out"))
+            *(_price(texts.get(side), path, place + pointer([side])) for side in ("in", "out"))
         )
     return prices, _texts({name: block[name] for name in names[:2]}, names, path, "/prices")
 
 
-def _price(text: str | None, path: Path, pointer: str) -> Fraction:
+def _price(text: str | None, path: Path, place: str) -> Fraction:
     try:
         price = Decimal(text or "")
     except InvalidOperation:
@@ -309,6 +296,6 @@ def _price(text: str | None, path: Path, pointer: str) -> Fraction:
     # An exponent of a thousand digits would be expanded by the fraction.
     if not price.is_finite() or price < 0 or abs(price.adjusted()) > 30:
         raise InputError(
-            f"{quoted(text)} is no price", "write a number such as 1.25", file=path, pointer=pointer
+            f"{quoted(text)} is no price", "write a number such as 1.25", file=path, pointer=place
         )
     return Fraction(price)

@@ -11,10 +11,10 @@ from typing import Any, cast
 from medgauge_lib.errors import InputError
 from medgauge_lib.importers import FORMATS
 from medgauge_lib.importers.assemble import RUNS, assemble
-from medgauge_lib.importers.facts import Given, near
+from medgauge_lib.importers.facts import Given
 from medgauge_lib.importers.publish import RECORDS, publish, require_empty
 from medgauge_lib.importers.reading import Reading, require_source
-from medgauge_lib.schema import printable
+from medgauge_lib.schema import near, printable, quoted
 
 _ALWAYS = (
     "the internet was not allowed (a record knows nothing else)",
@@ -104,7 +104,9 @@ def import_runs(
     (1, 3)
     """
     if kind not in FORMATS:
-        raise ValueError(f"kind must be one of {', '.join(FORMATS)}, but got {kind!r}; {near(kind, FORMATS)}")
+        raise ValueError(
+            f"kind must be one of {', '.join(FORMATS)}, but got {quoted(kind)}; {near(kind, FORMATS)}"
+        )
     path, target = require_source(source), Path(os.path.abspath(out))
     require_empty(target)
     stated = given or Given()
@@ -153,7 +155,7 @@ def _subjects_known(reading: Reading, given: Given, path: Path) -> None:
     for name in (*given.subjects, *given.prices):
         if name not in names:
             raise InputError(
-                f"has no subject {printable(name)[:80]!r}, for which something is stated",
+                f"has no subject {quoted(name)}, for which something is stated",
                 near(name, names[:40]),
                 file=printable(str(path)),
             )

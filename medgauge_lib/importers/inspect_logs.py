@@ -169,7 +169,7 @@ def _subject(path: Path, data: bytes, log: Any, given: Given) -> Subject:
     facts = {
         "model": spec.model,
         "harness": "-".join(["hx-inspect", *filter(None, [slug(spec.solver or "").replace(".", "-")])]),
-        "created_at": stamp(moment(created, file=path, pointer="/stats/completed_at")),
+        "created_at": stamp(moment(created, file=path, place="/stats/completed_at")),
     }
     version = spec.packages.get("inspect_ai", "")
     if _VERSION.fullmatch(version):
@@ -195,7 +195,7 @@ def _window(path: Path, log: Any) -> tuple[str, str] | None:
     texts = (log.stats.started_at, log.stats.completed_at)
     if not all(texts):
         return None
-    first, last = (f"{moment(text, file=path, pointer='/stats').astimezone(UTC):%Y-%m-%d}" for text in texts)
+    first, last = (f"{moment(text, file=path, place='/stats').astimezone(UTC):%Y-%m-%d}" for text in texts)
     return first, last
 
 

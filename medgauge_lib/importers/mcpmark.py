@@ -32,7 +32,7 @@ from medgauge_lib.importers.reading import (
     source_files,
     stamp,
 )
-from medgauge_lib.schema import quoted
+from medgauge_lib.schema import pointer, printable, quoted
 
 MAPPED = (
     "service → benchmark (bm-mcpmark-<service>), model → subject, task → task key",
@@ -141,9 +141,9 @@ def _task(path: Path, document: Any, given: Given) -> tuple[str, str, list[Trial
 
 
 def _trial(path: Path, task: str, name: str, run: Any, given: Given) -> Trial:
-    pointer = f"/runs/{name}"
-    success = entry(run, "success", bool, "true or false", file=path, place=pointer)
-    message = entry(run, "error_message", (str, type(None)), "a text or null", file=path, place=pointer)
+    place = pointer(["runs", name])
+    success = entry(run, "success", bool, "true or false", file=path, place=place)
+    message = entry(run, "error_message", (str, type(None)), "a text or null", file=path, place=place)
     usage: dict[str, Any] = {}
     tokens = run.get("token_usage")
     if tokens:
@@ -151,17 +151,17 @@ def _trial(path: Path, task: str, name: str, run: Any, given: Given) -> Trial:
             if isinstance(tokens, dict) and tokens.get(name_here) is None:
                 continue
             usage[field] = entry(
-                tokens, name_here, int, "an integer", file=path, place=f"{pointer}/token_usage"
+                tokens, name_here, int, "an integer", file=path, place=place + "/token_usage"
             )
     for field, name_here, kind in (
         ("actions", "turn_count", int),
         ("wall_clock_sec", "execution_time", _NUMBERS),
     ):
         if run.get(name_here) is not None:
-            usage[field] = entry(run, name_here, kind, "a number", file=path, place=pointer)
+            usage[field] = entry(run, name_here, kind, "a number", file=path, place=place)
     return Trial(
         task=task,
-        place=f"{path.name}: {pointer}",
+        place=f"{printable(path.name)}: {place}",
         passed=success,
         tests=(int(success), 1),
         error=None if message is None else attribute(message, given.errors),
@@ -182,7 +182,7 @@ def _summary(source: Path) -> tuple[dict[str, str], dict[str, str]]:
         for model, block in overall.items()
         if isinstance(block, dict) and isinstance(block.get("actual_model_name"), str)
     }
-    return {"created_at": stamp(moment(date, file=path, pointer="/generated_at"))}, {
+    return {"created_at": stamp(moment(date, file=path, place="/generated_at"))}, {
         model: name for model, name in snapshots.items() if name
     }
 
@@ -197,7 +197,7 @@ def _classes(source: Path) -> dict[str, int]:
     )
     classes = {}
     for index, row in enumerate(rows):
-        place = f"/data/{index}"
+        place = pointer(["data", index])
         names = [
             entry(row, name, str, "a text", file=path, place=place) for name in ("category_id", "task_id")
         ]

@@ -15,10 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import jiter
-
 from medgauge_lib.errors import InputError
-from medgauge_lib.schema import printable, quoted
+from medgauge_lib.reading import file_bytes, strict_json
+from medgauge_lib.schema import pointer, printable, quoted
 
 Error = tuple[str, str]
 """Attribution and kind of a run's error."""
@@ -126,32 +125,12 @@ def source_bytes(path: Path) -> bytes:
     ------
     InputError
         Where it is no regular file or cannot be read.
-
-    Examples
-    --------
-    >>> source_bytes(Path("no-such-file.json"))
-    Traceback (most recent call last):
-        ...
-    medgauge_lib.errors.InputError: no-such-file.json: there is no such file or folder
-      correct the path of the source
     """
-    if not path.exists():
-        raise InputError(
-            "there is no such file or folder", "correct the path of the source", file=printable(str(path))
-        )
-    # A pipe or a device would block or never end.
-    if not path.is_file():
-        raise InputError("is not a regular file", "give a file of runs", file=printable(str(path)))
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror}", "make the file readable", file=printable(str(path))
-        ) from None
+    return file_bytes(path, what="a file of runs")
 
 
 def json_document(path: Path, data: bytes) -> Any:
-    """Parse a JSON file of a source, strictly: no NaN, no key twice.
+    """Parse a JSON file of a source, strictly.
 
     Raises
     ------
@@ -160,20 +139,13 @@ def json_document(path: Path, data: bytes) -> Any:
 
     Examples
     --------
-    >>> json_document(Path("a.json"), b'{"reward": NaN}')
+    >>> json_document(Path("a.json"), b"[1,]")
     Traceback (most recent call last):
         ...
-    medgauge_lib.errors.InputError: a.json: is not JSON: expected value at line 1 column 12
+    medgauge_lib.errors.InputError: a.json: is not JSON: trailing comma, at line 1 column 4
       give the file as the other program wrote it, in UTF-8
     """
-    try:
-        return jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
-    except ValueError as error:
-        raise InputError(
-            f"is not JSON: {printable(str(error))[:200]}",
-            "give the file as the other program wrote it, in UTF-8",
-            file=printable(str(path)),
-        ) from None
+    return strict_json(data, file=path, right="give the file as the other program wrote it,")
 
 
 def source_files(folder: Path, pattern: str) -> list[Path]:
@@ -239,27 +211,36 @@ def entry(row: Any, name: str, kind: type | tuple[type, ...], words: str, *, fil
     """
     if not isinstance(row, dict):
         raise InputError(
-            f"{quoted(row)} is not an object", "give the file as written", file=file, pointer=place
+            f"{quoted(row)} is not an object",
+            "give the file as written",
+            file=printable(str(file)),
+            pointer=place,
         )
     if name not in row:
         raise InputError(
-            f"the field {name!r} is missing", f"it should be {words}", file=file, pointer=place or "/"
+            f"the field {quoted(name)} is missing",
+            f"it should be {words}",
+            file=printable(str(file)),
+            pointer=place,
         )
     value = row[name]
     kinds = kind if isinstance(kind, tuple) else (kind,)
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         raise InputError(
-            f"{quoted(value)} has the wrong type", f"should be {words}", file=file, pointer=f"{place}/{name}"
+            f"{quoted(value)} has the wrong type",
+            f"should be {words}",
+            file=printable(str(file)),
+            pointer=place + pointer([name]),
         )
     return value
 
 
-def moment(text: str, *, file: Path, pointer: str) -> datetime:
+def moment(text: str, *, file: Path, place: str) -> datetime:
     """Return a date and time of the source in UTC; one without a zone is taken as UTC.
 
     Examples
     --------
-    >>> moment("2025-12-15T06:36:08.1", file=Path("a"), pointer="").isoformat()
+    >>> moment("2025-12-15T06:36:08.1", file=Path("a"), place="").isoformat()
     '2025-12-15T06:36:08.100000+00:00'
     """
     try:
@@ -268,14 +249,17 @@ def moment(text: str, *, file: Path, pointer: str) -> datetime:
         raise InputError(
             f"{quoted(text)} is no date and time",
             "write it like 2026-01-31T12:00:00Z",
-            file=file,
-            pointer=pointer,
+            file=printable(str(file)),
+            pointer=place,
         ) from None
     try:
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except OverflowError:
         raise InputError(
-            f"{quoted(text)} lies outside the calendar", "correct it", file=file, pointer=pointer
+            f"{quoted(text)} lies outside the calendar",
+            "correct it",
+            file=printable(str(file)),
+            pointer=place,
         ) from None
 
 

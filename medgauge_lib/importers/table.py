@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from medgauge_lib.errors import InputError
-from medgauge_lib.importers.facts import Given, near
+from medgauge_lib.importers.facts import Given
 from medgauge_lib.importers.messages import attribute
 from medgauge_lib.importers.reading import (
     Error,
@@ -27,10 +27,10 @@ from medgauge_lib.importers.reading import (
     Trial,
     counted,
     digest,
-    json_document,
     source_bytes,
 )
-from medgauge_lib.schema import LARGEST, printable, quoted, schema
+from medgauge_lib.reading import strict_json
+from medgauge_lib.schema import LARGEST, near, printable, quoted, schema
 
 COLUMNS: Mapping[str, str] = {
     "subject": "name of the subject; without it, model, harness and effort tell subjects apart",
@@ -414,10 +414,7 @@ def _json_lines(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[st
     for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
         if not line.strip():
             continue
-        try:
-            row = json_document(source, line)
-        except InputError as error:
-            raise InputError(f"line {number}: {error.wrong}", error.remedy, file=error.file) from None
+        row = strict_json(line, file=source, right="write one JSON object a line", first_line=number)
         if not isinstance(row, dict):
             raise InputError(
                 f"line {number}: {quoted(row)} is not an object",

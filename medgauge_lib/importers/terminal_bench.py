@@ -33,7 +33,7 @@ from medgauge_lib.importers.reading import (
     source_bytes,
     stamp,
 )
-from medgauge_lib.schema import quoted
+from medgauge_lib.schema import pointer, printable, quoted
 
 MAPPED = (
     "folder <date>_<agent>_<model> → subject, harness (hx-<agent>) and model, task_id → task key",
@@ -148,7 +148,7 @@ def _named(parts: re.Match[str]) -> dict[str, str]:
 
 
 def _trial(path: Path, index: int, row: Any, given: Given) -> _Timed:
-    place = f"/results/{index}"
+    place = pointer(["results", index])
     task = entry(row, "task_id", str, "a text", file=path, place=place)
     resolved = entry(row, "is_resolved", (bool, _NONE), "true, false or null", file=path, place=place)
     tests = entry(row, "parser_results", (dict, _NONE), "an object or null", file=path, place=place)
@@ -158,12 +158,12 @@ def _trial(path: Path, index: int, row: Any, given: Given) -> _Timed:
                 f"{quoted(result)} is no test result",
                 "should be passed or failed",
                 file=path,
-                pointer=f"{place}/parser_results/{name}"[:200],
+                pointer=place + pointer(["parser_results", name]),
             )
     times = {name: _time(path, place, row, name) for name in _TIMES}
     return times, Trial(
         task=task,
-        place=f"{path.name}: {place}",
+        place=f"{printable(path.name)}: {place}",
         passed=bool(resolved),
         tests=None if not tests else (sum(result == "passed" for result in tests.values()), len(tests)),
         error=_error(path, place, row, given),
@@ -177,11 +177,12 @@ def _error(path: Path, place: str, row: Any, given: Given) -> Error | None:
         if rule.contains == mode:
             return rule.attribution, rule.kind
     if mode not in FAILURES:
+        contains = printable(mode[:40])
         raise InputError(
             f"{quoted(mode)} is no known failure mode",
-            f"say in a mapping file what it is: errors: [{{contains: {mode[:40]}, attribution: …, kind: …}}]",
+            f"say in a mapping file what it is: errors: [{{contains: {contains}, attribution: …, kind: …}}]",
             file=path,
-            pointer=f"{place}/failure_mode",
+            pointer=place + "/failure_mode",
         )
     return FAILURES[mode]
 
@@ -204,4 +205,4 @@ def _time(path: Path, place: str, row: Any, name: str) -> datetime | None:
     if row.get(name) is None:
         return None
     text = entry(row, name, str, "a date and time", file=path, place=place)
-    return moment(text, file=path, pointer=f"{place}/{name}")
+    return moment(text, file=path, place=place + pointer([name]))

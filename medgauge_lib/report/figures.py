@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.report.markup import data_uri, numbered_svg, sanitized, script_json
+from medgauge_lib.schema import quoted
 
 FIGURE = "application/vnd.medgauge.figure+json"
 TABLE = "application/vnd.medgauge.table+json"
@@ -134,7 +135,7 @@ def page_figure(data: Mapping[str, Any], *, number: int, level: int, within: str
     about = _about(data, spec, number)
     if not _ID.fullmatch(about["id"]):
         raise InputError(
-            f"figure id {about['id']!a} is no word of a-z, 0-9, _ and -",
+            f"figure id {quoted(about['id'])} is no word of a-z, 0-9, _ and -",
             'call it something like "forest"',
         )
     table = data.get(TABLE) or {"columns": [], "rows": []}

@@ -9,7 +9,6 @@ executed notebook on every machine.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.records import RecordSet, read_records
+from medgauge_lib.schema import near, quoted
 
 if TYPE_CHECKING:
     import yaml
@@ -339,7 +339,7 @@ def require_version(data: Path, benchmark_version: str) -> None:
     found = read_benchmark(data).version
     if found != benchmark_version:
         raise InputError(
-            f"is version {_shown(str(found))}, not {benchmark_version}"
+            f"is version {quoted(str(found))}, not {benchmark_version}"
             if isinstance(found, str)
             else found.reason,
             "correct benchmark_version, or the folder of the data",
@@ -414,14 +414,8 @@ def _unknown_key(path: Path, key: str, kind: type[ReportParams]) -> InputError:
         return InputError(
             f"{key} is no key of a board", "write system: findings for a report of findings", file=path
         )
-    near = difflib.get_close_matches(key.lower(), kind.keys, n=1)
-    remedy = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(kind.keys)}"
-    return InputError(f"unknown key {_shown(key)}", remedy, file=path)
-
-
-def _shown(value: str) -> str:
-    """Quote a value for a message, short and on one line."""
-    return ascii(value if len(value) <= 60 else value[:60] + "...")
+    remedy = near(key.lower(), kind.keys, "the keys are")
+    return InputError(f"unknown key {quoted(key)}", remedy, file=path)
 
 
 def _value(path: Path, key: str, node: yaml.Node) -> str | int | None:
@@ -439,7 +433,7 @@ def _value(path: Path, key: str, node: yaml.Node) -> str | int | None:
         return _CONVERT[key](str(node.value))
     except ValueError as error:
         raise InputError(
-            f"{_shown(str(node.value))} {error}", _REMEDY.get(key, ""), file=path, pointer=f"/{key}"
+            f"{quoted(str(node.value))} {error}", _REMEDY.get(key, ""), file=path, pointer=f"/{key}"
         ) from None
 
 

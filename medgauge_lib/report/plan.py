@@ -6,7 +6,6 @@ imported here.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -19,6 +18,7 @@ from medgauge_lib.report import manifest
 from medgauge_lib.report.manifest import RUN, SINGLE
 from medgauge_lib.report.paper import PAPER, require_browser
 from medgauge_lib.report.params import FindingsParams, Params, load, read_params, require_version
+from medgauge_lib.schema import near, quoted
 
 if TYPE_CHECKING:
     from medgauge_lib.report.shown import Shown
@@ -170,9 +170,7 @@ def _require_known(only: Sequence[str], names: Sequence[str]) -> None:
     """Require the named notebooks to be those of a report."""
     for name in only:
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-            raise InputError(f"there is no notebook {name!a}", remedy)
+            raise InputError(f"there is no notebook {quoted(name)}", near(name, names, "there are"))
 
 
 def _planned(

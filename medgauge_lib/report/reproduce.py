@@ -6,7 +6,6 @@ them. Everything the report was made from is held against its manifest before an
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +24,7 @@ from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_note
 from medgauge_lib.report.params import ReportParams, locate, read_params
 from medgauge_lib.report.shown import Shown
 from medgauge_lib.report.shown import figures as shown_in
+from medgauge_lib.schema import near, quoted
 
 Outcome = Literal["match", "differs", "failed"]
 
@@ -216,9 +216,8 @@ def _wanted(known: Mapping[str, Any], figures: Sequence[str], folder: Path) -> l
     """Give the figures to reproduce, in the order of the manifest."""
     for figure in figures:
         if figure not in known["figures"]:
-            near = difflib.get_close_matches(figure, known["figures"], n=1)
-            remedy = f"did you mean {near[0]}?" if near else f"there are {', '.join(known['figures'])}"
-            raise InputError(f"has no figure {figure!a}", remedy, file=folder)
+            remedy = near(figure, known["figures"], "there are")
+            raise InputError(f"has no figure {quoted(figure)}", remedy, file=folder)
     return [figure for figure in known["figures"] if not figures or figure in figures]
 
 
@@ -295,7 +294,7 @@ def _changed_params(values: Mapping[str, Any], params: ReportParams | None) -> I
     now = params.values()
     for key in sorted({*values, *now} - {*params.sources, "labels"}):
         if values.get(key) != now.get(key):
-            yield f"{params.file}: {key} is {now.get(key)!a}, and was {values.get(key)!a}"
+            yield f"{params.file}: {key} is {quoted(now.get(key))}, and was {quoted(values.get(key))}"
 
 
 def _changed_files(key: str, known: Mapping[str, str], folder: Path) -> Iterable[str]:

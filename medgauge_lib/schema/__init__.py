@@ -128,6 +128,28 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(map(_escaped, text))
 
 
+def near(name: object, known: Iterable[object], otherwise: str = "known are") -> str:
+    """Return the way out for a name that is not known: the one that looks like it, or all of them.
+
+    Parameters
+    ----------
+    name : object
+        What was found.
+    known : iterable
+        What it could have been.
+    otherwise : str
+        Words before the list of all, where nothing looks like it.
+
+    Examples
+    --------
+    >>> near("modle", ["model", "harness"]), near("x", ["model", "harness"])
+    ("did you mean 'model'?", 'known are model, harness')
+    """
+    names = [str(option) for option in known]
+    close = difflib.get_close_matches(str(name)[:_SHOWN], names, n=1)
+    return f"did you mean {quoted(close[0])}?" if close else f"{otherwise} {', '.join(map(printable, names))}"
+
+
 def _escaped(sign: str) -> str:
     return sign if sign.isprintable() else repr(sign)[1:-1]
 
@@ -174,11 +196,11 @@ def _in_words(error: jsonschema_rs.ValidationError, document: object) -> tuple[S
     kind, details = error.kind.name, error.kind.as_dict()
     if kind == "additionalProperties":
         name = details["unexpected"][0]
-        return [*path, name], "unknown field", _near(name, rule["properties"], "remove it; known are")
+        return [*path, name], "unknown field", near(name, rule["properties"], "remove it; known are")
     if kind == "propertyNames":
         options = details["error"].kind.as_dict()["options"]
         name = next(key for key in value if key not in options)
-        return [*path, name], "unknown name", _near(name, options, "should be one of")
+        return [*path, name], "unknown name", near(name, options, "should be one of")
     if kind == "oneOf":
         inner = _telling(error)
         if inner is not None:
@@ -188,7 +210,7 @@ def _in_words(error: jsonschema_rs.ValidationError, document: object) -> tuple[S
     if kind == "not":
         return path, *_AMOUNT_NOT_APPLICABLE
     if kind == "enum":
-        return path, f"{quoted(value)} is not known", _near(value, rule["enum"], "should be one of")
+        return path, f"{quoted(value)} is not known", near(value, rule["enum"], "should be one of")
     beyond = isinstance(value, float) and not math.isfinite(value)
     wrong = _WRONG.get("maximum" if beyond else kind, "{value} is not allowed")
     return path, wrong.format(value=quoted(value), n=_length(value)), f"should be {_expected(rule)}"
@@ -273,12 +295,6 @@ def _bounds(rule: Mapping[str, Any]) -> str:
         rest = ", …" if len(rule["required"]) > _NAMED else ""
         return " with " + ", ".join(rule["required"][:_NAMED]) + rest
     return ""
-
-
-def _near(name: object, known: Iterable[Any], otherwise: str) -> str:
-    names = [str(option) for option in known]
-    close = difflib.get_close_matches(str(name)[:_SHOWN], names, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"{otherwise} {', '.join(names)}"
 
 
 def _at(document: Any, path: Iterable[str | int]) -> Any:
