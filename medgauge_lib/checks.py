@@ -19,6 +19,7 @@ import pandas as pd
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.records import INITIATIVE, RecordSet, task_difference
+from medgauge_lib.results import as_written
 from medgauge_lib.schema import pointer, quoted
 
 METHODOLOGY = "0.1.0"
@@ -188,7 +189,7 @@ def agrees(published: float, exact: Fraction, *, decimals: int | None = None) ->
     if published == exact.numerator / exact.denominator:
         return True
     shown = decimals_of(published) if decimals is None else decimals
-    return bool(abs(Fraction(repr(published)) - exact) * 2 * 10**shown <= 1)
+    return bool(abs(as_written(published) - exact) * 2 * 10**shown <= 1)
 
 
 def decimals_of(published: float) -> int:

@@ -29,7 +29,7 @@ from medgauge_lib.intervals import clopper_pearson, estimate
 from medgauge_lib.labels import CLASSES, DIFFICULTY, Label, Labels
 from medgauge_lib.outcomes import Outcomes, outcomes
 from medgauge_lib.records import RecordSet
-from medgauge_lib.results import Absent, Estimate
+from medgauge_lib.results import Absent, Estimate, as_written
 
 Publish = Literal["public", "internal"]
 Provenance = Literal["recomputed", "as published"]
@@ -344,7 +344,7 @@ def _published(number: int, block: Mapping[str, Any] | None) -> Stratum:
     if not n:
         return Stratum(number, 0, NO_TASK, NO_TASK, "as published")
     rate = block.get("task_pass_rate")
-    mean = NO_STRATUM if rate is None else Estimate(Fraction(repr(rate)), n, NO_LABELS)
+    mean = NO_STRATUM if rate is None else Estimate(as_written(rate), n, NO_LABELS)
     return Stratum(number, n, _counted(block.get("pass_pow_3"), n), mean, "as published")
 
 
@@ -352,7 +352,7 @@ def _counted(rate: float | None, n: int) -> Estimate | Absent:
     """Return a published share of n tasks as the count it stands for."""
     if rate is None:
         return NO_STRATUM
-    count = round(Fraction(repr(rate)) * n)
+    count = round(as_written(rate) * n)
     if not agrees(rate, Fraction(count, n)):
         return Absent(f"the published {rate!r} of {n} tasks is no whole number of tasks")
     return Estimate(Fraction(count, n), n, clopper_pearson(count, n), count)

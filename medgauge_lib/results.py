@@ -17,11 +17,36 @@ ALPHA = 0.05
 """Its complement, written out because ``1 - 0.95`` is not the double nearest to 0.05."""
 
 
+def as_written(number: Fraction | float) -> Fraction:
+    """Return the number that a record writes: a double stands for the shortest decimal that reads back as it.
+
+    Parameters
+    ----------
+    number : Fraction, float or int
+        A finite number; what is exact already stays as it is.
+
+    Returns
+    -------
+    Fraction
+
+    Examples
+    --------
+    >>> as_written(0.1), Fraction(0.1) == Fraction(1, 10)
+    (Fraction(1, 10), False)
+    """
+    return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
+
+
 @dataclass(frozen=True)
 class Absent:
     """A figure that does not exist, and why; it is false in a condition.
 
     Numbers that can be 0 are told apart with `isinstance`, since 0 is false too.
+
+    Attributes
+    ----------
+    reason : str
+        Why there is none, in words that a report shows.
 
     Examples
     --------

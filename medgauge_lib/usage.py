@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from medgauge_lib.results import Absent
+from medgauge_lib.results import Absent, as_written
 
 NO_RUN = Absent("no run it could be over")
 
@@ -69,7 +69,7 @@ def median(column: pd.Series[Any]) -> Fraction | Absent:
         return lacking
     ordered = sorted(column.tolist())
     last = len(ordered) - 1
-    middle = (Fraction(repr(ordered[k])) for k in (last // 2, len(ordered) // 2))
+    middle = (as_written(ordered[k]) for k in (last // 2, len(ordered) // 2))
     return sum(middle, Fraction(0)) / 2
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from medgauge_lib.charts import display
 from medgauge_lib.estimators import AMOUNT_NOT_APPLICABLE, NO_SUCCESS
-from medgauge_lib.results import Absent, Estimate, Interval
+from medgauge_lib.results import Absent, Estimate, Interval, as_written
 
 SHARES = st.one_of(
     st.fractions(0, 1, max_denominator=10**6), st.floats(0, 1, allow_nan=False, allow_subnormal=False)
@@ -69,8 +69,8 @@ def test_shown_interval_contains_the_interval(one, other):
     low, high = sorted((float(one), float(other)))
     text = plain(display.interval(Interval(low, high, 0.95, "clopper_pearson"))).removesuffix(" %")
     shown_low, shown_high = (Fraction(part) / 100 for part in text.split(" to "))
-    assert shown_low <= display.exact(low) < shown_low + Fraction(1, 1000)
-    assert shown_high - Fraction(1, 1000) < display.exact(high) <= shown_high
+    assert shown_low <= as_written(low) < shown_low + Fraction(1, 1000)
+    assert shown_high - Fraction(1, 1000) < as_written(high) <= shown_high
     assert 0 <= shown_low <= shown_high <= 1
 
 
@@ -80,8 +80,8 @@ def test_shown_interval_of_a_difference_contains_it(one, other):
     low, high = sorted((one, other))
     text = plain(display.interval(Interval(low, high, 0.95, "bca_task_bootstrap"), difference=True))
     shown_low, shown_high = (Fraction(part) / 100 for part in text.removesuffix(" pp").split(" to "))
-    assert shown_low <= display.exact(low)
-    assert display.exact(high) <= shown_high
+    assert shown_low <= as_written(low)
+    assert as_written(high) <= shown_high
 
 
 @given(SHARES)
@@ -90,7 +90,7 @@ def test_shown_interval_of_a_difference_contains_it(one, other):
 def test_shown_bound_never_claims_more(claim):
     """A claimable bound is rounded down, by less than 0.1."""
     shown = shown_share(display.bound(claim))
-    assert shown <= display.exact(claim) < shown + Fraction(1, 1000)
+    assert shown <= as_written(claim) < shown + Fraction(1, 1000)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_absent_figures_are_words():
 def test_number_is_within_half_of_its_last_decimal(value, decimals):
     """A plain number is off by at most half a unit of the last decimal shown."""
     shown = Fraction(plain(display.number(value, decimals)))
-    assert abs(shown - display.exact(value)) <= Fraction(1, 2 * 10**decimals)
+    assert abs(shown - as_written(value)) <= Fraction(1, 2 * 10**decimals)
 
 
 @given(st.text(), st.integers(2, 40))
@@ -194,6 +194,6 @@ def test_words_are_listed_as_in_a_sentence(words, text):
 
 def test_floats_are_the_decimals_a_record_writes():
     """0.3 is three tenths on display, although the double lies below it."""
-    assert display.exact(0.3) == Fraction(3, 10)
+    assert as_written(0.3) == Fraction(3, 10)
     assert math.floor(Fraction(0.3) * 1000) == 299  # what flooring the double itself would have shown
     assert plain(display.bound(0.3)) == "30.0 %"

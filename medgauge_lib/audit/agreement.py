@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from medgauge_lib.audit.recomputed import DECIMALS, Bound, Undecided
 from medgauge_lib.checks import agrees, decimals_of
-from medgauge_lib.results import Absent
+from medgauge_lib.results import Absent, as_written
 
 UNROUNDED = 15
 """Significant digits from which a number is a double as a program wrote it."""
@@ -96,11 +96,11 @@ def agreement(published: float, exact: Fraction | int | Bound, *, decimals: int)
         return "other digits" if near and exact.decimals == DECIMALS else "differs"
     if isinstance(exact, Fraction) and _significant(published) >= UNROUNDED:
         return "differs"
-    value = Fraction(repr(exact.value)) if isinstance(exact, Bound) else exact
+    value = as_written(exact.value) if isinstance(exact, Bound) else exact
     if not agrees(published, value, decimals=decimals):
         return "differs"
     unit = Fraction(1, 10 ** decimals_of(canonical))
-    return "one off" if abs(Fraction(repr(published)) - Fraction(repr(canonical))) == unit else "rounded"
+    return "one off" if abs(as_written(published) - as_written(canonical)) == unit else "rounded"
 
 
 def _significant(number: float) -> int:

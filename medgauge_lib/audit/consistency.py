@@ -14,11 +14,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from medgauge_lib.audit.agreement import agreement
-from medgauge_lib.audit.published import Digits, Path, fraction
+from medgauge_lib.audit.published import Digits, Path
 from medgauge_lib.audit.recomputed import Tree
 from medgauge_lib.board import latest
 from medgauge_lib.checks import Severity
 from medgauge_lib.records import Published, RecordSet
+from medgauge_lib.results import as_written
 
 CONSISTENCY: tuple[tuple[str, Severity, str], ...] = (
     ("strata", "error", "Classes of difficulty add up to their subset: tasks, and what passed of them."),
@@ -114,7 +115,7 @@ def _counts(
             message = (
                 f"{name} of class {number} is {stratum[name]!r}, which is no whole number of {of} {what}"
             )
-            nearest = round(fraction(stratum[name]) * of) / of
+            nearest = round(as_written(stratum[name]) * of) / of
             yield Break("strata", (*path, number, name), stratum[name], nearest, message)
             return
         ranges.append(counts)
@@ -128,7 +129,7 @@ def _counts(
 def _whole(case: Case, path: Path, rate: float, of: int) -> list[int]:
     """Counts that a rate of so many tasks or runs may stand for; the exact one where there is one."""
     decimals = case.digits.of(path, rate)
-    middle, slack = fraction(rate) * of, Fraction(of, 2 * 10**decimals)
+    middle, slack = as_written(rate) * of, Fraction(of, 2 * 10**decimals)
     counts = range(math.floor(middle - slack), math.ceil(middle + slack) + 1)
     how = {
         count: agreement(rate, Fraction(count, of), decimals=decimals) for count in counts if 0 <= count <= of
@@ -145,7 +146,7 @@ def _f1(case: Case) -> Iterator[Break]:
         return
     path: Path = ("scores", "dimensions", "m7_quality_control")
     f1, precision, recall = (block[f"defect_{name}"] for name in ("f1", "precision", "recall"))
-    p, r = fraction(precision), fraction(recall)
+    p, r = as_written(precision), as_written(recall)
     if not p + r:
         if f1:
             message = f"defect_f1 is {f1!r}, but precision and recall are 0"
@@ -178,7 +179,7 @@ def _explained(f1: float, shown: int, parts: tuple[Fraction, Fraction], decimals
         return 2 * p * r / (p + r) if p + r else Fraction(0)
 
     half = Fraction(1, 2 * 10**shown)
-    return at(-1) - half <= fraction(f1) <= at(1) + half
+    return at(-1) - half <= as_written(f1) <= at(1) + half
 
 
 def _absolute(case: Case) -> Iterator[Break]:
@@ -191,7 +192,7 @@ def _absolute(case: Case) -> Iterator[Break]:
         fine, coarse = (case.digits.shown((*path, part), block[part]) for part in ("signed", "absolute"))
         # The one with fewer decimals is the rounding of the other.
         one, other, decimals = (absolute, signed, coarse) if coarse <= fine else (signed, absolute, fine)
-        how = agreement(one, fraction(other), decimals=decimals)
+        how = agreement(one, as_written(other), decimals=decimals)
         if how == "differs" or (how == "one off" and not case.rounds):
             message = f"absolute is {absolute!r}, but signed is {block['signed']!r}"
             yield Break("absolute", (*path, "absolute"), absolute, signed, message)

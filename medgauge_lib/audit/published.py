@@ -7,8 +7,6 @@ A figure is a number, a word, a list of letters or a whole interval under ``scor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -183,14 +181,3 @@ class Digits:
     def of(self, path: Path, number: float) -> int:
         """Decimals of a number; 0 and 1 say none of their own, since a writer drops zeros."""
         return max(self._finest, self.shown(path, number)) if path in self._bare else self.shown(path, number)
-
-
-def fraction(number: float) -> Fraction:
-    """Return a published number as the decimal that the record writes.
-
-    Examples
-    --------
-    >>> fraction(0.1)
-    Fraction(1, 10)
-    """
-    return Fraction(Decimal(repr(number)))

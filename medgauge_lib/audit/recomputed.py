@@ -42,7 +42,7 @@ from medgauge_lib.labels import CLASSES, Labels
 from medgauge_lib.outcomes import SUBSETS, Outcomes, live_runs, outcomes
 from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
 from medgauge_lib.records import INITIATIVE, Published, RecordSet
-from medgauge_lib.results import Absent, Interval
+from medgauge_lib.results import Absent, Interval, as_written
 from medgauge_lib.usage import NO_RUN, median, tokens, total
 
 MAX_LETTERS = 26
@@ -240,7 +240,7 @@ def _interval(interval: Interval | Absent) -> Tree | Absent:
     if isinstance(interval, Absent):
         return interval
     decimals = DECIMALS if interval.seed is None else BCA_DECIMALS
-    made: Tree = {"method": interval.method, "level": Fraction(repr(interval.level))}
+    made: Tree = {"method": interval.method, "level": as_written(interval.level)}
     if interval.seed is not None and interval.resamples is not None and interval.quantile_rule is not None:
         made |= {
             "resamples": interval.resamples,

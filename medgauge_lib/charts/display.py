@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from medgauge_lib.estimators import AMOUNT_NOT_APPLICABLE
 from medgauge_lib.pairs import FAMILY_ALPHA
-from medgauge_lib.results import Absent, Estimate, Interval
+from medgauge_lib.results import Absent, Estimate, Interval, as_written
 
 if TYPE_CHECKING:
     from medgauge_lib.board import Row
@@ -31,17 +30,6 @@ NBSP = "\u00a0"
 """Keeps a number and its unit on one line."""
 
 Number = Fraction | float | int
-
-
-def exact(value: Number) -> Fraction:
-    """The number that is written: a float as its shortest decimal.
-
-    Examples
-    --------
-    >>> exact(0.3)
-    Fraction(3, 10)
-    """
-    return Fraction(Decimal(repr(value))) if isinstance(value, float) else Fraction(value)
 
 
 def _fixed(units: int, decimals: int) -> str:
@@ -69,7 +57,7 @@ def number(value: Number, decimals: int = 0) -> str:
     >>> number(-1.2345, 3), number(12345)
     ('−1.235', '12,345')
     """
-    return _signed(_half_up(exact(value) * 10**decimals), decimals, plus=False)
+    return _signed(_half_up(as_written(value) * 10**decimals), decimals, plus=False)
 
 
 def percent(share: Number | Absent, *, unit: bool = True) -> str:
@@ -89,7 +77,7 @@ def percent(share: Number | Absent, *, unit: bool = True) -> str:
     """
     if isinstance(share, Absent):
         return absent(share)
-    value = exact(share)
+    value = as_written(share)
     units = _half_up(value * 1000)
     if units == 0 and value:
         text = f"<{NBSP}0.1"
@@ -110,7 +98,7 @@ def points(difference: Number | Absent, *, unit: bool = True) -> str:
     """
     if isinstance(difference, Absent):
         return absent(difference)
-    text = _signed(_half_up(exact(difference) * 1000), 1, plus=True)
+    text = _signed(_half_up(as_written(difference) * 1000), 1, plus=True)
     return f"{text}{NBSP}pp" if unit else text
 
 
@@ -133,7 +121,7 @@ def interval(bounds: Interval | Absent, *, difference: bool = False, unit: bool 
     """
     if isinstance(bounds, Absent):
         return absent(bounds)
-    low, high = math.floor(exact(bounds.low) * 1000), math.ceil(exact(bounds.high) * 1000)
+    low, high = math.floor(as_written(bounds.low) * 1000), math.ceil(as_written(bounds.high) * 1000)
     text = f"{NBSP}to{NBSP}".join(_signed(units, 1, plus=difference) for units in (low, high))
     if not unit:
         return text
@@ -148,7 +136,7 @@ def score(quality: Number) -> str:
     >>> score(Fraction(167, 4)), score(100), score(Fraction(1, 99))
     ('41.8', '100.0', '<\xa00.1')
     """
-    return percent(exact(quality) / 100, unit=False)
+    return percent(as_written(quality) / 100, unit=False)
 
 
 def score_interval(bounds: Interval | Absent) -> str:
@@ -161,7 +149,7 @@ def score_interval(bounds: Interval | Absent) -> str:
     """
     if isinstance(bounds, Absent):
         return absent(bounds)
-    low, high = math.floor(exact(bounds.low) * 10), math.ceil(exact(bounds.high) * 10)
+    low, high = math.floor(as_written(bounds.low) * 10), math.ceil(as_written(bounds.high) * 10)
     return f"{_fixed(low, 1)}{NBSP}to{NBSP}{_fixed(high, 1)}"
 
 
@@ -187,7 +175,7 @@ def bound(claim: Number | Absent, *, unit: bool = True) -> str:
     """
     if isinstance(claim, Absent):
         return str(claim)
-    text = _fixed(math.floor(exact(claim) * 1000), 1)
+    text = _fixed(math.floor(as_written(claim) * 1000), 1)
     return f"{text}{NBSP}%" if unit else text
 
 
@@ -219,7 +207,7 @@ def money(amount: Number, currency: str) -> str:
     >>> money(Fraction(7, 2), "EUR"), money(Fraction(1, 300), "EUR")
     ('EUR\xa03.50', 'EUR\xa00.00333')
     """
-    value = exact(amount)
+    value = as_written(amount)
     decimals = 2
     while 0 < abs(value) * 10**decimals < 100 and decimals < 12:
         decimals += 1

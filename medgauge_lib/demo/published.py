@@ -16,7 +16,7 @@ import orjson
 from medgauge_lib.demo.plan import EUR, Subject, Version
 from medgauge_lib.demo.runs import GATES, REFERENCE_GATES, Draws, Ran, runs
 from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES, SEED, bca, resampled_sums
-from medgauge_lib.results import LEVEL, Absent
+from medgauge_lib.results import LEVEL, Absent, as_written
 
 ORGANISATION = "Synthetic demonstration data (no real subject)"
 NOTE = "Synthetic demonstration record: no real model, harness or person took part; every figure is invented."
@@ -160,7 +160,7 @@ def _efficiency(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> dict[
             actions.setdefault(ran.task.key, []).append(Fraction(ran.run["actions"], ran.task.actions))
         if ran.run["pass"] and "amount" in ran.run:
             reference = Fraction(ran.task.actions * 8, 1000)
-            amounts.setdefault(ran.task.key, []).append(Fraction(str(ran.run["amount"])) / reference)
+            amounts.setdefault(ran.task.key, []).append(as_written(ran.run["amount"]) / reference)
     for name, ratios in (("action_ratio", actions), ("amount_ratio", amounts)):
         if ratios:
             block[name] = _dispersion([sum(ratio, Fraction(0)) / len(ratio) for ratio in ratios.values()])

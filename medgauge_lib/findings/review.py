@@ -16,7 +16,7 @@ from medgauge_lib.findings.contract import faults
 from medgauge_lib.findings.gates import Failure
 from medgauge_lib.findings.packet import binding
 from medgauge_lib.findings.statistics import Checked
-from medgauge_lib.results import Absent
+from medgauge_lib.results import Absent, as_written
 from medgauge_lib.schema import quoted
 
 WEIGHTS = {
@@ -204,8 +204,7 @@ def score_review(review: Mapping[str, Any], submission: Mapping[str, Any]) -> tu
 
 
 def _finding_score(assessment: Mapping[str, Any]) -> FindingScore:
-    # 0.8 means eight tenths, not the double nearest to it.
-    dimensions = {name: Fraction(repr(assessment[name])) for name in WEIGHTS}
+    dimensions = {name: as_written(assessment[name]) for name in WEIGHTS}
     quality = finding_quality(
         assessment["support"],
         dimensions,

@@ -31,6 +31,7 @@ from medgauge_lib.findings.gates import (
     contract_failures,
     resolve,
 )
+from medgauge_lib.results import as_written
 from medgauge_lib.schema import printable, quoted
 
 TOLERANCE = Fraction(1, 10**6)
@@ -274,8 +275,7 @@ def _statistics_gate(submitted: Mapping[str, Any], recomputed: Mapping[str, Stat
 def _agrees(submitted: Any, value: Statistic) -> bool:
     if value is None or type(submitted) not in (int, float):
         return value is None and submitted is None
-    # A double stands for the decimal it is written as.
-    return abs(Fraction(repr(submitted)) - value) <= TOLERANCE
+    return abs(as_written(submitted) - value) <= TOLERANCE
 
 
 def check_submission(

@@ -14,6 +14,7 @@ from medgauge_lib.charts.figure import Figure, figure
 from medgauge_lib.charts.findings.words import NAMED, plain_words
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.findings.aggregates import STATUSES
+from medgauge_lib.results import as_written
 
 if TYPE_CHECKING:
     from medgauge_lib.findings.quality import QualityReport
@@ -200,7 +201,7 @@ def _effect_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _points(value: float | None) -> str:
-    return "none" if pd.isna(value) else display.points(display.exact(value) / 100)
+    return "none" if pd.isna(value) else display.points(as_written(value) / 100)
 
 
 def _not_drawn(frame: pd.DataFrame, drawn: pd.DataFrame) -> str:
