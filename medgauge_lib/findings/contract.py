@@ -76,7 +76,17 @@ def digest(value: Any) -> str:
 
 
 class Document(NamedTuple):
-    """A JSON file: its value, the SHA-256 of its bytes, and that of its canonical JSON."""
+    """A JSON file.
+
+    Attributes
+    ----------
+    value : object
+        What the file holds.
+    file_sha256 : str
+        SHA-256 of its bytes, in hexadecimal digits.
+    sha256 : str
+        SHA-256 of its canonical JSON.
+    """
 
     value: Any
     file_sha256: str
@@ -109,7 +119,17 @@ def read_json(path: Path) -> Document:
 
 
 class Fault(NamedTuple):
-    """A place where a document breaks its contract; `more` counts further places near by doing so."""
+    """A place where a document breaks its contract.
+
+    Attributes
+    ----------
+    path : tuple
+        The place: names and indices from the top.
+    found, right : str
+        What stands there, and what would be right.
+    more : int
+        Further places near by that break the same rule.
+    """
 
     path: tuple[str | int, ...]
     found: str

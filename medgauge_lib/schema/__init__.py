@@ -37,7 +37,17 @@ _FORMATS = {
 
 
 class Fault(NamedTuple):
-    """The fault of a document that is named first, and how many more there are."""
+    """The fault of a document that is named first.
+
+    Attributes
+    ----------
+    pointer : str
+        Place in the document as a JSON pointer (RFC 6901).
+    wrong, remedy : str
+        What is wrong, and what would be right.
+    more : int
+        How many more faults there are.
+    """
 
     pointer: str
     wrong: str
