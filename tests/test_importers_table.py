@@ -165,7 +165,8 @@ def test_messages_name_line_and_column(tmp_path, row, wrong):
         (b"task,pass\n" + b"a" * 20_000 + b",1\n", "runs.csv", "longer than 10000 characters"),
         (b'{"task": "a", "pass": NaN}\n', "runs.jsonl", "has NaN, which is no JSON number, at line 1 column"),
         (b'\n[1]\n', "runs.jsonl", "line 2: an array is not an object"),
-        (b'{"task": "\\ud800", "pass": true}\n' * 3, "runs.jsonl", "has half a surrogate pair as \\u escape, at line 1"),
+        (b'{"task": "\\ud800", "pass": true}\n' * 3, "runs.jsonl", "has half a surrogate pair"),
+        (b'{"task": "a", "pass": true}\n\n{"task": "a", ', "runs.jsonl", "is cut off, at line 3 column 14"),
         (b'{"task": ["a"], "pass": true}\n', "runs.jsonl", "line 1, column task: an array is no text"),
         (b"PAR1", "runs.parquet", "is no Parquet file"),
         (b"x", "runs.xlsx", "is no known kind of table"),
@@ -212,3 +213,43 @@ def test_mapping_files_are_held_to_their_form(tmp_path, text, wrong):
     assert wrong in result.output
     assert len(result.output.splitlines()) <= 2
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer"),
+    [
+        ("subjects: {org/model-a: {modle: m}}", "/subjects/org~1model-a"),
+        ("subjects: {org/model-a: {model: ''}}", "/subjects/org~1model-a/model"),
+        (r'subjects: {"a~b\a": x}', r"/subjects/a~0b\x07"),
+        (r'columns: {"a/b\a": ""}', r"/columns/a~1b\x07"),
+        (r'errors: [{"\e[2J/": x}]', "/errors/0"),
+        (
+            "prices: {currency: E, price_table_version: p, per_million_tokens: {org/a: {in: x, out: 1}}}",
+            "/prices/per_million_tokens/org~1a/in",
+        ),
+        (
+            r'prices: {currency: E, price_table_version: p, per_million_tokens: {"a\a": {inn: 1}}}',
+            r"/prices/per_million_tokens/a\x07",
+        ),
+    ],
+)
+def test_names_of_a_mapping_file_are_escaped_in_pointers(tmp_path, text, pointer):
+    """A pointer escapes / and ~ of a name as RFC 6901 says, and no control character reaches a terminal."""
+    (tmp_path / "map.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_given(tmp_path / "map.yaml", {})
+    assert caught.value.pointer == pointer
+    assert str(caught.value).replace("\n", "").isprintable()
+
+
+def test_the_name_of_a_column_is_printed_escaped(tmp_path):
+    """A message on a cell or a missing column shows the column's name without its control character."""
+    given = Given(options=FACTS, columns={"task": "a/b\x07"})
+    for line, shown in (
+        ({"a/b\x07": [1], "pass": True}, "line 1, column a/b\\x07: an array is no text"),
+        ({"a": "x", "pass": True}, "there is no column 'a/b\\x07'"),
+    ):
+        (tmp_path / "runs.jsonl").write_text(json.dumps(line), encoding="utf-8")
+        with pytest.raises(InputError) as caught:
+            import_runs("table", tmp_path / "runs.jsonl", tmp_path / "out", given=given)
+        assert shown in str(caught.value)

@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from medgauge_lib.schema import fault, pointer, printable, quoted, schema
+from medgauge_lib.schema import fault, near, pointer, printable, quoted, schema
 from tests.make_records import community, record
 
 CONTRACT = Path(__file__).parents[2] / "shared" / "spec" / "result.constraints.json"
@@ -380,3 +380,11 @@ def test_pointer_escapes_and_cuts():
     assert pointer(["a~b", "c/d", 0, "\n"]) == "/a~0b/c~1d/0/\\n"
     assert len(pointer(["x" * 10_000])) < 70
     assert printable("déjà\u2028") == "déjà\\u2028"
+
+
+def test_near_names_are_printable():
+    """Neither the name that is near nor the list of all brings a control character into a message."""
+    assert near("figure", ["figures", "x"]) == "did you mean 'figures'?"
+    assert near("figure", ["figure\x07"]) == "did you mean 'figure\\x07'?"
+    assert near("zzz", ["a\n", 4], "there are") == "there are a\\n, 4"
+    assert len(near("x" * 100_000, ["x" * 59])) < 100
