@@ -65,7 +65,33 @@ class Finding:
 
 @dataclass(frozen=True)
 class Rule:
-    """One named check: its code, the severity of its findings, its sentence, and how breaks are found.
+    """What a record set is held to.
+
+    Attributes
+    ----------
+    code : str
+        The stable code, which its findings carry.
+    severity : {"unusable", "error", "note"}
+        What a finding means for the records; a single finding may be milder.
+    sentence : str
+        What has to hold.
+    """
+
+    code: str
+    severity: Severity
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Check(Rule):
+    """A rule of this room, with the function that finds where it is not kept.
+
+    Attributes
+    ----------
+    code, severity, sentence
+        As for a `Rule`.
+    find : callable
+        Record set to findings, in the order of ids and of places in the file.
 
     Examples
     --------
@@ -73,13 +99,10 @@ class Rule:
     ('run.numbering', 'The runs of a task are numbered 1, 2 and 3, once each.')
     """
 
-    code: str
-    severity: Severity
-    sentence: str
     find: Callable[[RecordSet], Iterator[Finding]]
 
 
-RULES: list[Rule] = []
+RULES: list[Check] = []
 """Every rule, in the order in which a file's findings are told."""
 
 
@@ -240,7 +263,7 @@ def _rule(
                     found.message,
                 )
 
-        RULES.append(Rule(code, severity, sentence, find))
+        RULES.append(Check(code, severity, sentence, find))
         return function
 
     return enter

@@ -523,15 +523,13 @@ def test_a_fault_inside_a_class_is_told(tmp_path: Path) -> None:
 
 
 def test_every_rule_is_told_clean_or_not(lab: RecordSet) -> None:
-    """Each rule has a code of its own and a sentence, and finds what the audit finds."""
+    """Each rule has a code of its own and a sentence, and the one that is broken has its finding."""
     checked = audit(changed(lab, (*HOLDOUT, "n"), 21)).checked
     codes = [rule.code for rule, _ in checked]
     assert len(set(codes)) == len(codes) > 25
     assert all(code.startswith("published.") for code in codes)
     assert all(rule.sentence.endswith(".") for rule, _ in checked)
-    (rule,) = (rule for rule, findings in checked if findings)
-    assert rule.code == "published.n"
-    assert len(list(rule.find(changed(lab, (*HOLDOUT, "n"), 21)))) == 1
+    assert [(rule.code, len(findings)) for rule, findings in checked if findings] == [("published.n", 1)]
 
 
 def test_the_list_of_what_cannot_be_recomputed_is_documented() -> None:

@@ -27,7 +27,6 @@ from medgauge_lib.audit.published import (
     STATED,
     Digits,
     Figure,
-    Path,
     closed,
     numbers,
     pairs_of,
@@ -37,7 +36,7 @@ from medgauge_lib.checks import Finding, Rule, Severity
 from medgauge_lib.estimators import Quantity
 from medgauge_lib.intervals import QUANTILE_RULE
 from medgauge_lib.labels import Labels
-from medgauge_lib.records import Published, RecordSet
+from medgauge_lib.records import Place, Published, RecordSet
 from medgauge_lib.results import Absent
 from medgauge_lib.schema import pointer, quoted
 
@@ -79,8 +78,13 @@ _NOTES: tuple[tuple[str, Severity, str], ...] = (
 PREFIX = "published."
 """What the code of every rule of this room begins with."""
 
-RULES: tuple[Rule, ...]
+RULES: tuple[Rule, ...] = tuple(
+    Rule(PREFIX + code, severity, sentence)
+    for code, severity, sentence in (*_SENTENCES, *CONSISTENCY, *_NOTES)
+)
 """Every rule of this room, in the order in which findings are told."""
+
+_SEVERITIES = {rule.code: rule.severity for rule in RULES}
 
 
 class Compared(NamedTuple):
@@ -103,7 +107,7 @@ class Compared(NamedTuple):
     """
 
     id: str
-    path: Path
+    path: Place
     code: str
     published: Any
     recomputed: Any
@@ -326,7 +330,7 @@ _FOLLOWS = {"defect_f1": "f1", "absolute": "absolute"}
 """Figures that follow from other published ones, and the rule of each."""
 
 
-def code_of(path: Path) -> str:
+def code_of(path: Place) -> str:
     """Return the code of the rule that a figure is held against, without its prefix.
 
     Examples
@@ -356,12 +360,12 @@ def _unequal(code: str, figure: Figure) -> Break:
     return Break(code, figure.path, _bare(figure.published), plain(figure.exact), message)
 
 
-def _named(path: Path) -> str:
+def _named(path: Place) -> str:
     """Name of a figure: its own, with the block's where it would not be told apart."""
     return " ".join(map(str, path[-1:] if path[-2:-1] in (("holdout",), ("dev",), ("calib",)) else path[-2:]))
 
 
-def _source(path: Path) -> str:
+def _source(path: Place) -> str:
     return "b and c give" if "m10_robustness" in path else "the runs give"
 
 
@@ -392,17 +396,3 @@ def _other_digits(figure: Figure) -> Break:
         f"{name} is {figure.published!r}, here {value!r}: equal to 12 decimals, as far as programs agree"
     )
     return Break("last_digits", figure.path, figure.published, value, message)
-
-
-def _found(code: str, records: RecordSet) -> Iterator[Finding]:
-    """Findings of one rule."""
-    for rule, findings in audit(records).checked:
-        if rule.code == code:
-            yield from findings
-
-
-RULES = tuple(
-    Rule(PREFIX + code, severity, sentence, partial(_found, PREFIX + code))
-    for code, severity, sentence in (*_SENTENCES, *CONSISTENCY, *_NOTES)
-)
-_SEVERITIES = {rule.code: rule.severity for rule in RULES}

@@ -14,11 +14,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from medgauge_lib.audit.agreement import agreement
-from medgauge_lib.audit.published import Digits, Path
+from medgauge_lib.audit.published import Digits
 from medgauge_lib.audit.recomputed import Tree
 from medgauge_lib.board import latest
 from medgauge_lib.checks import Severity
-from medgauge_lib.records import Published, RecordSet
+from medgauge_lib.outcomes import N_RUNS
+from medgauge_lib.records import Place, Published, RecordSet
 from medgauge_lib.results import as_written
 
 CONSISTENCY: tuple[tuple[str, Severity, str], ...] = (
@@ -34,10 +35,24 @@ CONSISTENCY: tuple[tuple[str, Severity, str], ...] = (
 
 
 class Break(NamedTuple):
-    """One place where a rule is not kept."""
+    """One place where a rule is not kept.
+
+    Attributes
+    ----------
+    code : str
+        The rule's code without prefix.
+    path : tuple
+        Place in the record.
+    published, expected : object
+        What the record says, and what it would have to say.
+    message : str
+        The break in one printable line.
+    severity : Severity or None
+        Where it is another than the rule's.
+    """
 
     code: str
-    path: Path
+    path: Place
     published: Any
     expected: Any
     message: str
@@ -45,7 +60,25 @@ class Break(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One record with what a rule of this kind may look at."""
+    """One record with what a rule of this kind may look at.
+
+    Attributes
+    ----------
+    published : mapping
+        The record as it came, without its runs.
+    tree : Tree
+        Its recomputed figures.
+    digits : Digits
+        Decimals of its published numbers.
+    rounds : bool
+        Whether it publishes a figure rounded.
+    dates : Counter
+        Dates that the rows of the board are as of, with the number of rows.
+    created : tuple of str
+        Latest creation date among the ranked records, and among all.
+    first : bool
+        Whether it is the first ranked record.
+    """
 
     published: Published
     tree: Any
@@ -94,12 +127,12 @@ def _strata(case: Case) -> Iterator[Break]:
             message = f"the classes have {n} tasks, the subset {scored['n']}"
             yield Break("strata", path, n, scored["n"], message)
             continue
-        for name, runs in (("pass_pow_3", 1), ("task_pass_rate", 3)):
+        for name, runs in (("pass_pow_3", 1), ("task_pass_rate", N_RUNS)):
             yield from _counts(case, path, block, name, runs, int(scored[name] * n * runs))
 
 
 def _counts(
-    case: Case, path: Path, block: Mapping[str, Any], name: str, runs: int, passed: int
+    case: Case, path: Place, block: Mapping[str, Any], name: str, runs: int, passed: int
 ) -> Iterator[Break]:
     """Hold the counts that the rates of the classes stand for to that of the subset."""
     ranges = []
@@ -126,7 +159,7 @@ def _counts(
         yield Break("strata", path, told, passed, message)
 
 
-def _whole(case: Case, path: Path, rate: float, of: int) -> list[int]:
+def _whole(case: Case, path: Place, rate: float, of: int) -> list[int]:
     """Counts that a rate of so many tasks or runs may stand for; the exact one where there is one."""
     decimals = case.digits.of(path, rate)
     middle, slack = as_written(rate) * of, Fraction(of, 2 * 10**decimals)
@@ -144,7 +177,7 @@ def _f1(case: Case) -> Iterator[Break]:
     block = _dimension(case, "m7_quality_control")
     if not {"defect_f1", "defect_precision", "defect_recall"} <= set(block):
         return
-    path: Path = ("scores", "dimensions", "m7_quality_control")
+    path: Place = ("scores", "dimensions", "m7_quality_control")
     f1, precision, recall = (block[f"defect_{name}"] for name in ("f1", "precision", "recall"))
     p, r = as_written(precision), as_written(recall)
     if not p + r:
@@ -187,7 +220,7 @@ def _absolute(case: Case) -> Iterator[Break]:
         block = _dimension(case, dimension).get(name)
         if block is None:
             continue
-        path: Path = ("scores", "dimensions", dimension, name)
+        path: Place = ("scores", "dimensions", dimension, name)
         signed, absolute = abs(block["signed"]), block["absolute"]
         fine, coarse = (case.digits.shown((*path, part), block[part]) for part in ("signed", "absolute"))
         # The one with fewer decimals is the rounding of the other.

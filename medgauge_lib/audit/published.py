@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 
 from medgauge_lib.audit.recomputed import NO_TASK, Tree, Value
 from medgauge_lib.checks import decimals_of
-from medgauge_lib.records import Published
-
-Path = tuple[str | int, ...]
+from medgauge_lib.records import Place, Published
 
 BLOCKS = ("scores", "board", "cost", "failure_attribution", "closed_checkpoint_detail")
 """Blocks of a record that hold published figures."""
@@ -89,9 +87,19 @@ STATED = ("seed", "level", "resamples")
 
 
 class Figure(NamedTuple):
-    """One published figure, and what was recomputed for it."""
+    """One published figure, and what was recomputed for it.
 
-    path: Path
+    Attributes
+    ----------
+    path : tuple
+        Place in the record.
+    published : object
+        What the record says.
+    exact : Value
+        The exact value, or why there is none.
+    """
+
+    path: Place
     published: Any
     exact: Value
 
@@ -112,7 +120,7 @@ def pairs_of(tree: Tree, published: Published) -> Iterator[Figure]:
     yield from _together(tree | {"scores": scores | {"by_subset": subsets}}, published, ())
 
 
-def _together(tree: Mapping[str, Any], published: Mapping[str, Any], path: Path) -> Iterator[Figure]:
+def _together(tree: Mapping[str, Any], published: Mapping[str, Any], path: Place) -> Iterator[Figure]:
     for name, exact in tree.items():
         here = (*path, name)
         if here == ("board", "as_of"):
@@ -126,7 +134,7 @@ def _together(tree: Mapping[str, Any], published: Mapping[str, Any], path: Path)
             yield Figure(here, published[name], exact)
 
 
-def numbers(value: Any, path: Path = ()) -> Iterator[tuple[Path, float | int]]:
+def numbers(value: Any, path: Place = ()) -> Iterator[tuple[Place, float | int]]:
     """Numbers inside a value with their paths, in the order of the file."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
@@ -139,7 +147,7 @@ def numbers(value: Any, path: Path = ()) -> Iterator[tuple[Path, float | int]]:
 
 
 @lru_cache(maxsize=4096)
-def closed(path: Path) -> tuple[str, str] | None:
+def closed(path: Place) -> tuple[str, str] | None:
     """Why only the closed side can recompute a figure, and what holds it nonetheless; None where runs do.
 
     Examples
@@ -168,16 +176,16 @@ class Digits:
         Published shares; the finest of them says how many decimals a share of 0 or 1 has.
     """
 
-    def __init__(self, texts: Mapping[Path, int], shares: Mapping[Path, float]) -> None:
+    def __init__(self, texts: Mapping[Place, int], shares: Mapping[Place, float]) -> None:
         self._texts = texts
         self._bare = {path for path, share in shares.items() if share in (0, 1) and path not in texts}
         fine = [self.shown(path, share) for path, share in shares.items() if path not in self._bare]
         self._finest = max(fine, default=0)
 
-    def shown(self, path: Path, number: float) -> int:
+    def shown(self, path: Place, number: float) -> int:
         """Decimals of a number by its text."""
         return self._texts.get(path, decimals_of(number))
 
-    def of(self, path: Path, number: float) -> int:
+    def of(self, path: Place, number: float) -> int:
         """Decimals of a number; 0 and 1 say none of their own, since a writer drops zeros."""
         return max(self._finest, self.shown(path, number)) if path in self._bare else self.shown(path, number)
