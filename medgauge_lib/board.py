@@ -23,9 +23,11 @@ from medgauge_lib import letters as cld
 from medgauge_lib.errors import InputError
 from medgauge_lib.estimators import (
     NO_SUCCESS,
+    QUANTITIES,
     SUBJECT_SIDE,
     VETO_CATEGORIES,
     Exam,
+    Quantity,
     Tallies,
     cost_per_success,
     exams,
@@ -37,6 +39,9 @@ from medgauge_lib.outcomes import Outcomes, live_runs, outcomes
 from medgauge_lib.pairs import Pair, Pairs, Resolution, compare, resolution
 from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent, Estimate, Interval
+
+RECORD_ORDER: tuple[Quantity, ...] = ("pass_at_3", "pass_pow_3", "task_pass_rate", "continuous_score")
+"""The four quantities in the order in which a result record writes them."""
 
 
 @dataclass(frozen=True)
@@ -383,7 +388,7 @@ def _line(row: Row) -> dict[str, Any]:
         "letters": " ".join(row.letters),
         "n_tasks": row.pass_pow_3.n_tasks,
     }
-    for quantity in ("pass_pow_3", "pass_at_3", "task_pass_rate", "continuous_score"):
+    for quantity in QUANTITIES:
         figure: Estimate = getattr(row, quantity)
         line[quantity] = float(figure)
         line[f"{quantity}_low"] = figure.interval.low if figure.interval else None
@@ -413,7 +418,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "n": row.pass_pow_3.n_tasks,
         "n_runs": row.tallies.n_runs,
     }
-    for quantity in ("pass_at_3", "pass_pow_3", "task_pass_rate", "continuous_score"):
+    for quantity in RECORD_ORDER:
         figure: Estimate = getattr(row, quantity)
         line[quantity] = float(figure)
         line[f"{quantity}_ci"] = _interval_json(figure.interval)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from medgauge_lib.board import Board, board
+from medgauge_lib.board import RECORD_ORDER, Board, board
 from medgauge_lib.checks import require_usable
 from medgauge_lib.estimators import (
     AMOUNT_NOT_APPLICABLE,
@@ -39,7 +39,7 @@ from medgauge_lib.estimators import (
 from medgauge_lib.intervals import DECIMALS as BCA_DECIMALS
 from medgauge_lib.intervals import estimate
 from medgauge_lib.labels import CLASSES, Labels
-from medgauge_lib.outcomes import SUBSETS, Outcomes, live_runs, outcomes
+from medgauge_lib.outcomes import N_RUNS, SUBSETS, Outcomes, live_runs, outcomes
 from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
 from medgauge_lib.records import INITIATIVE, Published, RecordSet
 from medgauge_lib.results import Absent, Interval, as_written
@@ -55,14 +55,28 @@ NO_TASK = Absent("no task of this subset is left")
 
 
 class Bound(NamedTuple):
-    """A bound that is no rational number, and the decimals that every program agrees on."""
+    """A bound that is no rational number.
+
+    Attributes
+    ----------
+    value : float
+        The bound.
+    decimals : int
+        Decimals that every program agrees on.
+    """
 
     value: float
     decimals: int
 
 
 class Undecided(NamedTuple):
-    """A figure that exists, but that these runs do not decide, and why."""
+    """A figure that exists, but that these runs do not decide.
+
+    Attributes
+    ----------
+    reason : str
+        Why they do not, in words that `check` shows.
+    """
 
     reason: str
 
@@ -177,15 +191,12 @@ def _scored(
             block = (
                 _counts(taken, exam, tally)
                 | _means({quantity: mean[k] for quantity, mean in means.items()})
-                | {f"{quantity}_ci": intervals[quantity][k] for quantity in _IN_ORDER}
+                | {f"{quantity}_ci": intervals[quantity][k] for quantity in RECORD_ORDER}
                 | _tallied(counts, tally)
                 | ({"by_difficulty_class": strata[k]} if labels is not None else {})
             )
             found[row] = Scored(block, costs[k], passing.get(row, taken.runs.iloc[:0]))
     return found
-
-
-_IN_ORDER: tuple[Quantity, ...] = ("pass_at_3", "pass_pow_3", "task_pass_rate", "continuous_score")
 
 
 def _counts(taken: Outcomes, exam: Exam, tally: Tallies) -> Tree:
@@ -308,7 +319,7 @@ def _row(compared: Board, letters: tuple[str, ...]) -> Tree:
 
 def _scores(scored: Mapping[str, Scored], runs: pd.DataFrame, published: Published) -> Tree:
     return {
-        "n_tasks_total": len(runs) // 3,
+        "n_tasks_total": len(runs) // N_RUNS,
         "by_subset": {subset: found.block for subset, found in scored.items()},
         "dimensions": {
             "m3_efficiency": _efficiency(scored.get("holdout")),

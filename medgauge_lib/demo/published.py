@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from medgauge_lib.checks import METHODOLOGY
 from medgauge_lib.demo.plan import EUR, Subject, Version
 from medgauge_lib.demo.runs import GATES, REFERENCE_GATES, Draws, Ran, runs
 from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES, SEED, bca, resampled_sums
@@ -50,7 +51,7 @@ def draft(version: Version, subject: Subject) -> dict[str, Any]:
     void = {task.key for _, task in version.void_tasks()}
     live = [ran for ran in chain.from_iterable(by_task) if ran.task.key not in void]
     outcomes = _run_outcomes(by_task)
-    record: dict[str, Any] = {"id": subject.id, "run_outcomes": outcomes, "methodology_version": "0.1.0"}
+    record: dict[str, Any] = {"id": subject.id, "run_outcomes": outcomes, "methodology_version": METHODOLOGY}
     record |= {"benchmark": version.benchmark, "benchmark_version": version.version}
     record |= _identity(subject)
     record["scores"] = _scores(live, subject, draws)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from medgauge_lib._version import __version__
+from medgauge_lib.checks import METHODOLOGY
 from medgauge_lib.errors import InputError
 from medgauge_lib.importers.facts import ASSUMED, FACTS, NOT_RECORDED, OF_THE_BOARD, Given
 from medgauge_lib.importers.reading import Source, Subject, Trial, counted, moment, stamp
@@ -330,7 +331,7 @@ def _record(
     record: dict[str, Any] = {
         "id": f"res-{created[:10]}-{slug}-{str(board['benchmark']).removeprefix('bm-')}",
         "run_outcomes": outcomes,
-        "methodology_version": "0.1.0",
+        "methodology_version": METHODOLOGY,
         "benchmark": board["benchmark"],
         "benchmark_version": board["benchmark_version"],
         **{name: own[name] for name in ("model", "model_snapshot", "harness", "harness_version")},
