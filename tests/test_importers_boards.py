@@ -247,8 +247,8 @@ def test_broken_json_is_refused(tmp_path, text, wrong):
 
 
 def test_names_of_runs_and_tests_are_escaped_in_pointers(tmp_path):
-    """A pointer escapes / and ~ of a run or a test, and no control character reaches a terminal."""
-    source = mcpmark(tmp_path / "in", [(True, None)] * 3)
+    """Pointers escape / and ~ of runs and tests; no control character of a file or name reaches a terminal."""
+    source = mcpmark(tmp_path / "in\x07", [(True, None)] * 3)
     path = source / "model_results/m-1/cat__one.json"
     document = json.loads(path.read_text(encoding="utf-8"))
     put(path, document | {"runs": {"a/b~\x07": {"success": 1}}})
@@ -256,7 +256,7 @@ def test_names_of_runs_and_tests_are_escaped_in_pointers(tmp_path):
         import_runs("mcpmark", source, tmp_path / "out")
     assert caught.value.pointer == "/runs/a~1b~0\\x07/success"
     trial = {"task_id": "a", "is_resolved": True, "parser_results": {"org/t~\x07": 1}}
-    source = put(tmp_path / "results.json", {"results": [trial]})
+    source = put(tmp_path / "in\x07/results.json", {"results": [trial]})
     with pytest.raises(InputError) as told:
         import_runs("terminal-bench", source, tmp_path / "out")
     assert told.value.pointer == "/results/0/parser_results/org~1t~0\\x07"

@@ -228,7 +228,9 @@ def _names(tasks: Iterable[str], board: Mapping[str, str | None], file: Path) ->
         key = task_key(str(board["benchmark"]), str(board["benchmark_version"]), task)
         other = keys.setdefault(key, task)
         if other != task:
-            raise InputError(f"{quoted(task)} and {quoted(other)} have one key", "rename one", file=file)
+            raise InputError(
+                f"{quoted(task)} and {quoted(other)} have one key", "rename one", file=printable(str(file))
+            )
     return {task: key for key, task in keys.items()}
 
 

@@ -157,7 +157,7 @@ def _trial(path: Path, index: int, row: Any, given: Given) -> _Timed:
             raise InputError(
                 f"{quoted(result)} is no test result",
                 "should be passed or failed",
-                file=path,
+                file=printable(str(path)),
                 pointer=place + pointer(["parser_results", name]),
             )
     times = {name: _time(path, place, row, name) for name in _TIMES}
@@ -181,7 +181,7 @@ def _error(path: Path, place: str, row: Any, given: Given) -> Error | None:
         raise InputError(
             f"{quoted(mode)} is no known failure mode",
             f"say in a mapping file what it is: errors: [{{contains: {contains}, attribution: …, kind: …}}]",
-            file=path,
+            file=printable(str(path)),
             pointer=place + "/failure_mode",
         )
     return FAILURES[mode]
