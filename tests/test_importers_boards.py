@@ -247,7 +247,7 @@ def test_broken_json_is_refused(tmp_path, text, wrong):
 
 
 def test_names_of_runs_and_tests_are_escaped_in_pointers(tmp_path):
-    """Pointers escape / and ~ of runs and tests; no control character of a file or name reaches a terminal."""
+    """Pointers escape / and ~ of runs and tests; no control character reaches a terminal."""
     source = mcpmark(tmp_path / "in\x07", [(True, None)] * 3)
     path = source / "model_results/m-1/cat__one.json"
     document = json.loads(path.read_text(encoding="utf-8"))
