@@ -5,8 +5,23 @@ from __future__ import annotations
 import os
 
 
+def printable(text: str) -> str:
+    r"""Return a text with every sign that does not print written as an escape.
+
+    Examples
+    --------
+    >>> printable("a\nb")
+    'a\\nb'
+    """
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def _escaped(sign: str) -> str:
+    return sign if sign.isprintable() else repr(sign)[1:-1]
+
+
 class InputError(ValueError):
-    """Input that cannot be used, said in at most two lines.
+    """Input that cannot be used, said in at most two lines; signs that do not print are escaped.
 
     Parameters
     ----------
@@ -34,9 +49,9 @@ class InputError(ValueError):
         file: str | os.PathLike[str] | None = None,
         pointer: str = "",
     ) -> None:
-        self.wrong = wrong
-        self.remedy = remedy
-        self.file = None if file is None else os.fspath(file)
-        self.pointer = pointer
-        place = ": ".join(part for part in (self.file, pointer, wrong) if part)
-        super().__init__(place + (f"\n  {remedy}" if remedy else ""))
+        self.wrong = printable(wrong)
+        self.remedy = printable(remedy)
+        self.file = None if file is None else printable(os.fspath(file))
+        self.pointer = printable(pointer)
+        place = ": ".join(part for part in (self.file, self.pointer, self.wrong) if part)
+        super().__init__(place + (f"\n  {self.remedy}" if remedy else ""))

@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from medgauge_lib.errors import InputError
+from medgauge_lib.errors import InputError, printable
 from medgauge_lib.reading import file_bytes, strict_json
 from medgauge_lib.records import RecordSet
-from medgauge_lib.schema import pointer, printable, quoted
+from medgauge_lib.schema import pointer, quoted
 
 CLASSES = (1, 2, 3, 4)
 """Structural classes of difficulty, the easiest first."""

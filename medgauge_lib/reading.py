@@ -14,8 +14,8 @@ from typing import Any
 
 import jiter
 
-from medgauge_lib.errors import InputError
-from medgauge_lib.schema import printable, quoted
+from medgauge_lib.errors import InputError, printable
+from medgauge_lib.schema import quoted
 
 _MARKS = (
     (codecs.BOM_UTF8, "UTF-8"),
@@ -66,7 +66,7 @@ def file_bytes(path: Path, *, what: str) -> bytes:
     try:
         # A pipe or a device would block or never end.
         if path.exists() and not path.is_file() and not path.is_dir():
-            raise InputError("is not a regular file", f"give {what}", file=printable(str(path)))
+            raise InputError("is not a regular file", f"give {what}", file=path)
         return path.read_bytes()
     except OSError as error:
         raise unreadable(path, error, what=what) from None

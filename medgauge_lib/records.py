@@ -23,9 +23,9 @@ import jiter
 import numpy as np
 import pandas as pd
 
-from medgauge_lib.errors import InputError
+from medgauge_lib.errors import InputError, printable
 from medgauge_lib.reading import file_bytes, strict_json, unreadable
-from medgauge_lib.schema import fault, printable, quoted
+from medgauge_lib.schema import fault, quoted
 
 INITIATIVE = ("task", "environment")
 """Error attributions that make a task version void for every subject."""

@@ -11,7 +11,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from medgauge_lib.schema import fault, near, pointer, printable, quoted, schema
+from medgauge_lib.errors import printable
+from medgauge_lib.schema import fault, near, pointer, quoted, schema
 from tests.make_records import community, record
 
 CONTRACT = Path(__file__).parents[2] / "shared" / "spec" / "result.constraints.json"

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from medgauge_lib.errors import printable
 from medgauge_lib.findings.contract import ASSOCIATION, GROUP, KINDS, Fault, Task, faults
 from medgauge_lib.findings.corpus import Corpus, is_date
-from medgauge_lib.schema import pointer, printable, quoted
+from medgauge_lib.schema import pointer, quoted
 
 MOST_FILTERS, MOST_VALUES, MOST_SPANS, LEAST_SUPPORTING = 3, 20, 15, 3
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from medgauge_lib.errors import InputError
+from medgauge_lib.errors import InputError, printable
 from medgauge_lib.findings.contract import ASSOCIATION, Benchmark, Task, read_json, strays
 from medgauge_lib.findings.corpus import Corpus, Strata, read_corpus
 from medgauge_lib.findings.gates import (
@@ -32,7 +32,7 @@ from medgauge_lib.findings.gates import (
     resolve,
 )
 from medgauge_lib.results import as_written
-from medgauge_lib.schema import printable, quoted
+from medgauge_lib.schema import quoted
 
 TOLERANCE = Fraction(1, 10**6)
 """A submitted statistic agrees when it is at most this far from the recomputed one."""

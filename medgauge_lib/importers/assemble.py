@@ -21,10 +21,10 @@ from typing import Any
 
 from medgauge_lib._version import __version__
 from medgauge_lib.checks import METHODOLOGY
-from medgauge_lib.errors import InputError
+from medgauge_lib.errors import InputError, printable
 from medgauge_lib.importers.facts import ASSUMED, FACTS, NOT_RECORDED, OF_THE_BOARD, Given
 from medgauge_lib.importers.reading import Source, Subject, Trial, counted, moment, stamp
-from medgauge_lib.schema import printable, quoted, schema
+from medgauge_lib.schema import quoted, schema
 
 RUNS = 3
 """Runs of a task that count."""
@@ -158,7 +158,7 @@ def _fact(
         raise InputError(
             f"nothing states the {name}{whose}",
             f"give --{name.replace('_', '-')}, the {FACTS[name]}",
-            file=printable(str(file)),
+            file=file,
         )
     return None
 
@@ -173,14 +173,14 @@ def _form(board: Mapping[str, str | None], file: Path) -> None:
             raise InputError(
                 f"{quoted(value)} is no {name}",
                 f"give --{name.replace('_', '-')}, a text of the form {pattern}",
-                file=printable(str(file)),
+                file=file,
             )
     known = properties["scores"]["properties"]["by_subset"]["properties"]
     if board["subset"] not in known:
         raise InputError(
             f"{quoted(board['subset'])} is no subset",
             f"give --subset, one of {', '.join(known)}",
-            file=printable(str(file)),
+            file=file,
         )
 
 
@@ -195,7 +195,7 @@ def _enough(grouped: Mapping[str, Tasks], file: Path) -> None:
     """Refuse a source in which a subject has fewer than three runs of a task of the board."""
     every = sorted({task for tasks in grouped.values() for task in tasks})
     if not every:
-        raise InputError("holds no run", "give a source with runs", file=printable(str(file)))
+        raise InputError("holds no run", "give a source with runs", file=file)
     few = [
         f"{printable(task)[:80]} of {printable(name)[:80]} ({n})"
         for name, tasks in sorted(grouped.items())
@@ -207,7 +207,7 @@ def _enough(grouped: Mapping[str, Tasks], file: Path) -> None:
         raise InputError(
             f"{tasks}: {counted(few)}",
             "run every task three times for every subject, or leave the task or the subject out",
-            file=printable(str(file)),
+            file=file,
         )
 
 
@@ -228,9 +228,7 @@ def _names(tasks: Iterable[str], board: Mapping[str, str | None], file: Path) ->
         key = task_key(str(board["benchmark"]), str(board["benchmark_version"]), task)
         other = keys.setdefault(key, task)
         if other != task:
-            raise InputError(
-                f"{quoted(task)} and {quoted(other)} have one key", "rename one", file=printable(str(file))
-            )
+            raise InputError(f"{quoted(task)} and {quoted(other)} have one key", "rename one", file=file)
     return {task: key for key, task in keys.items()}
 
 
@@ -249,7 +247,7 @@ def _outcomes(
                 raise InputError(
                     f"{trial.place} has another version or subset of {quoted(task)} than {first.place}",
                     "one benchmark version holds one version of a task, in one subset",
-                    file=printable(str(file)),
+                    file=file,
                 )
         runs = [_run(number, trial, totals[task], file) for number, trial in enumerate(trials[:RUNS], 1)]
         outcomes.append(
@@ -271,7 +269,7 @@ def _run(number: int, trial: Trial, total: int, file: Path) -> dict[str, Any]:
         raise InputError(
             f"{trial.place}: is failed, but all of its {total} checkpoints passed and it has no error",
             "correct the run; a run without error or veto passes when its checkpoints do",
-            file=printable(str(file)),
+            file=file,
         )
     error = None if trial.error is None else dict(zip(("attribution", "kind"), trial.error, strict=True))
     return {

@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from medgauge_lib.errors import InputError
-from medgauge_lib.schema import near, pointer, printable, quoted, schema
+from medgauge_lib.schema import near, pointer, quoted, schema
 
 FACTS: Mapping[str, str] = {
     "benchmark": "id of the benchmark, bm-…",
@@ -185,24 +185,24 @@ def _yaml(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise InputError("is not UTF-8", "save it as UTF-8", file=printable(str(path))) from None
+        raise InputError("is not UTF-8", "save it as UTF-8", file=path) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read: {reason.lower()}", remedy, file=printable(str(path))) from None
+        raise InputError(f"cannot be read: {reason.lower()}", remedy, file=path) from None
     # Aliases would let a small file stand for an enormous one.
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.BaseLoader)):
-            raise InputError("holds an alias (*name)", "write the block out", file=printable(str(path)))
+            raise InputError("holds an alias (*name)", "write the block out", file=path)
         found = yaml.load(text, Loader=_Texts)
     except yaml.MarkedYAMLError as error:
         line = 0 if error.problem_mark is None else error.problem_mark.line + 1
         raise InputError(
-            f"line {line}: not YAML: {error.problem or error.context}", remedy, file=printable(str(path))
+            f"line {line}: not YAML: {error.problem or error.context}", remedy, file=path
         ) from None
     except yaml.reader.ReaderError:
-        raise InputError("holds a control character", remedy, file=printable(str(path))) from None
+        raise InputError("holds a control character", remedy, file=path) from None
     except RecursionError:
-        raise InputError("is nested too deeply", remedy, file=printable(str(path))) from None
+        raise InputError("is nested too deeply", remedy, file=path) from None
     return _object(found or {}, path, "")
 
 
@@ -211,7 +211,7 @@ def _object(value: Any, path: Path, place: str) -> dict[str, Any]:
         raise InputError(
             f"{quoted(value)} is not a block of names and values",
             "write one name: value on each line",
-            file=printable(str(path)),
+            file=path,
             pointer=place,
         )
     return value
@@ -221,9 +221,7 @@ def _known(names: Iterable[str], known: Iterable[str], path: Path | None, place:
     known = list(known)
     for name in names:
         if name not in known:
-            raise InputError(
-                f"{quoted(name)} is not known", near(name, known), file=printable(str(path)), pointer=place
-            )
+            raise InputError(f"{quoted(name)} is not known", near(name, known), file=path, pointer=place)
 
 
 def _texts(block: Any, known: Iterable[str] | None, path: Path, place: str) -> dict[str, str]:
@@ -235,7 +233,7 @@ def _texts(block: Any, known: Iterable[str] | None, path: Path, place: str) -> d
             raise InputError(
                 f"{quoted(value)} is no text",
                 "write name: value",
-                file=printable(str(path)),
+                file=path,
                 pointer=place + pointer([name]),
             )
     return found
@@ -246,7 +244,7 @@ def _rules(block: Any, path: Path) -> tuple[Rule, ...]:
         raise InputError(
             "is not a list",
             "write - {contains: …, attribution: …, kind: …}",
-            file=printable(str(path)),
+            file=path,
             pointer="/errors",
         )
     error = schema()["$defs"]["run"]["properties"]["error"]["oneOf"][1]["properties"]
@@ -260,15 +258,13 @@ def _rules(block: Any, path: Path) -> tuple[Rule, ...]:
         texts = _texts(entry, ("contains", "attribution", "kind"), path, place)
         for name in ("contains", "attribution", "kind"):
             if name not in texts:
-                raise InputError(
-                    f"the field {name!r} is missing", "add it", file=printable(str(path)), pointer=place
-                )
+                raise InputError(f"the field {name!r} is missing", "add it", file=path, pointer=place)
         for name, values in allowed.items():
             if texts[name] not in values:
                 raise InputError(
                     f"{quoted(texts[name])} is not known",
                     near(texts[name], values),
-                    file=printable(str(path)),
+                    file=path,
                     pointer=place + pointer([name]),
                 )
         rules.append(Rule(**texts))
@@ -284,9 +280,7 @@ def _prices(block: Any, path: Path) -> tuple[dict[str, Price], dict[str, str]]:
     _known(block, names, path, "/prices")
     for name in names:
         if name not in block:
-            raise InputError(
-                f"the field {name!r} is missing", "add it", file=printable(str(path)), pointer="/prices"
-            )
+            raise InputError(f"the field {name!r} is missing", "add it", file=path, pointer="/prices")
     prices = {}
     for subject, pair in _object(block[names[2]], path, pointer(["prices", names[2]])).items():
         place = pointer(["prices", names[2], subject])
@@ -307,7 +301,7 @@ def _price(text: str | None, path: Path, place: str) -> Fraction:
         raise InputError(
             f"{quoted(text)} is no price",
             "write a number such as 1.25",
-            file=printable(str(path)),
+            file=path,
             pointer=place,
         )
     return Fraction(price)

@@ -8,13 +8,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from medgauge_lib.errors import InputError
+from medgauge_lib.errors import InputError, printable
 from medgauge_lib.importers import FORMATS
 from medgauge_lib.importers.assemble import RUNS, assemble
 from medgauge_lib.importers.facts import Given
 from medgauge_lib.importers.publish import RECORDS, publish, require_empty
 from medgauge_lib.importers.reading import Reading, require_source
-from medgauge_lib.schema import near, printable, quoted
+from medgauge_lib.schema import near, quoted
 
 _ALWAYS = (
     "the internet was not allowed (a record knows nothing else)",
@@ -117,7 +117,7 @@ def import_runs(
         raise InputError(
             f"makes {len(reading.sources)} boards, which cannot have one benchmark id",
             "leave the benchmark out, or give a source of one board",
-            file=printable(str(path)),
+            file=path,
         )
     drafts = [assemble(one, stated, kind=kind, file=path) for one in reading.sources]
     verified = all(record["verified_by_site"] for draft in drafts for record in draft.records)
@@ -157,5 +157,5 @@ def _subjects_known(reading: Reading, given: Given, path: Path) -> None:
             raise InputError(
                 f"has no subject {quoted(name)}, for which something is stated",
                 near(name, names[:40]),
-                file=printable(str(path)),
+                file=path,
             )

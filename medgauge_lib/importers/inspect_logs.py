@@ -16,7 +16,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from medgauge_lib.errors import InputError
+from medgauge_lib.errors import InputError, printable
 from medgauge_lib.importers.assemble import slug
 from medgauge_lib.importers.facts import Given
 from medgauge_lib.importers.messages import attribute
@@ -33,7 +33,7 @@ from medgauge_lib.importers.reading import (
     source_files,
     stamp,
 )
-from medgauge_lib.schema import printable, quoted
+from medgauge_lib.schema import quoted
 
 MAPPED = (
     "task → benchmark (bm-<task>) and its version, model and solver → subject, sample id → task key",
@@ -94,7 +94,7 @@ def read(source: Path, given: Given) -> Reading:
             raise InputError(
                 f"is another log of {quoted(subject.name)} on {quoted(log.eval.task)}",
                 "keep one of the two; the runs of a subject are the epochs of one log",
-                file=printable(str(path)),
+                file=path,
             )
         subjects[subject.name] = subject
         versions.setdefault(log.eval.task, set()).add(_task_version(log.eval.task_version))
@@ -121,13 +121,13 @@ def _log(path: Path, data: bytes) -> Any:
     except Exception as error:  # the reader lets through whatever its parsers raise
         reason = printable(next(iter(str(error).splitlines()), "") or type(error).__name__)[:120]
         raise InputError(
-            f"is no Inspect log: {reason}", "give the file as Inspect wrote it", file=printable(str(path))
+            f"is no Inspect log: {reason}", "give the file as Inspect wrote it", file=path
         ) from None
     if not log.samples:
         raise InputError(
             f"holds no samples; its status is {log.status}",
             "give a log of a finished evaluation",
-            file=printable(str(path)),
+            file=path,
         )
     return log
 
@@ -137,7 +137,7 @@ def _source(task: str, subjects: Mapping[str, Subject], versions: set[str], sour
         raise InputError(
             f"holds logs of {quoted(task)} in versions {', '.join(sorted(versions))}",
             "import each version from a folder of its own",
-            file=printable(str(source)),
+            file=source,
         )
     facts = {}
     if slug(task):
@@ -163,7 +163,7 @@ def _subject(path: Path, data: bytes, log: Any, given: Given) -> Subject:
             raise InputError(
                 f"sample {quoted(trial.task)} has epoch {sample.epoch} twice",
                 "give the log as Inspect wrote it",
-                file=printable(str(path)),
+                file=path,
             )
     created = log.stats.completed_at or spec.created
     facts = {
@@ -207,7 +207,7 @@ def _trial(path: Path, sample: Any, model: str, given: Given) -> Trial:
         raise InputError(
             f"{place} has neither a score nor an error",
             "score the log first",
-            file=printable(str(path)),
+            file=path,
         )
     usage: dict[str, Any] = {}
     own = (sample.model_usage or {}).get(model)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from medgauge_lib.errors import InputError
+from medgauge_lib.errors import InputError, printable
 from medgauge_lib.importers.assemble import slug
 from medgauge_lib.importers.facts import Given
 from medgauge_lib.importers.messages import attribute
@@ -32,7 +32,7 @@ from medgauge_lib.importers.reading import (
     source_files,
     stamp,
 )
-from medgauge_lib.schema import pointer, printable, quoted
+from medgauge_lib.schema import pointer, quoted
 
 MAPPED = (
     "service → benchmark (bm-mcpmark-<service>), model → subject, task → task key",
@@ -88,7 +88,7 @@ def read(source: Path, given: Given) -> Reading:
             raise InputError(
                 f"holds {quoted(trials[0].task)} of {quoted(model)}, which another file holds too",
                 "keep one of the two",
-                file=printable(str(path)),
+                file=path,
             )
         kept.append((path.relative_to(source).as_posix(), data, trials))
     created, snapshots = _summary(source)
@@ -133,12 +133,10 @@ def _task(path: Path, document: Any, given: Given) -> tuple[str, str, list[Trial
         entry(document, name, str, "a text", file=path, place="") for name in ("service", "model", "task")
     )
     if not (slug(service) and model and task):
-        raise InputError(
-            "service, model or task is empty", "give the file as written", file=printable(str(path))
-        )
+        raise InputError("service, model or task is empty", "give the file as written", file=path)
     runs = entry(document, "runs", dict, "an object of runs", file=path, place="")
     if not runs:
-        raise InputError("holds no run", "leave the file out", file=printable(str(path)), pointer="/runs")
+        raise InputError("holds no run", "leave the file out", file=path, pointer="/runs")
     return service, model, [_trial(path, task, name, runs[name], given) for name in sorted(runs, key=natural)]
 
 

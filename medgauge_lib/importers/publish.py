@@ -19,7 +19,6 @@ from medgauge_lib.checks import checked
 from medgauge_lib.errors import InputError
 from medgauge_lib.importers.assemble import Draft
 from medgauge_lib.records import read_records
-from medgauge_lib.schema import printable
 from medgauge_lib.scoring import canonical, score, write
 
 RECORDS = "records"
@@ -64,7 +63,7 @@ def publish(drafts: Sequence[Draft], summary: object, out: Path, *, source: Path
         raise InputError(
             f"cannot be written: {error.strerror or type(error).__name__}",
             "give a folder that can be made and written to",
-            file=printable(str(out)),
+            file=out,
         ) from None
     finally:
         if beside is not None:
@@ -85,9 +84,7 @@ def require_empty(out: Path) -> None:
     except (OSError, ValueError):
         there = True
     if there or not out.name:
-        raise InputError(
-            "is no folder that is new or empty", "name another folder with --out", file=printable(str(out))
-        )
+        raise InputError("is no folder that is new or empty", "name another folder with --out", file=out)
 
 
 def _records(draft: Draft, beside: Path, source: Path) -> None:
@@ -108,21 +105,21 @@ def _records(draft: Draft, beside: Path, source: Path) -> None:
         raise InputError(
             ": ".join(part for part in (name, error.pointer, error.wrong) if part),
             error.remedy,
-            file=printable(str(source)),
+            file=source,
         ) from None
     except (TypeError, ValueError) as error:
         # Half of a surrogate pair, or an integer beyond 64 bits, in the text of the source.
         raise InputError(
             f"a record of it cannot be written: {error}",
             "correct the runs it came from",
-            file=printable(str(source)),
+            file=source,
         ) from None
     for one in findings:
         if one.severity != "note":
             raise InputError(
                 f"{Path(one.file).stem}: {one.pointer}: {one.message}",
                 "correct the runs, or what was stated beside them",
-                file=printable(str(source)),
+                file=source,
             )
 
 

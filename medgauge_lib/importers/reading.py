@@ -17,7 +17,7 @@ from typing import Any
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.reading import file_bytes, strict_json
-from medgauge_lib.schema import pointer, printable, quoted
+from medgauge_lib.schema import pointer, quoted
 
 Error = tuple[str, str]
 """Attribution and kind of a run's error."""
@@ -157,7 +157,7 @@ def source_files(folder: Path, pattern: str) -> list[Path]:
         found = [path for path in folder.rglob(pattern) if path.is_file()]
     except OSError as error:
         raise InputError(
-            f"cannot be read: {error.strerror}", "make the folder readable", file=printable(str(folder))
+            f"cannot be read: {error.strerror}", "make the folder readable", file=folder
         ) from None
     shown = [path for path in found if not any(p.startswith(".") for p in path.relative_to(folder).parts)]
     return sorted(shown, key=lambda path: [natural(part) for part in path.relative_to(folder).parts])
@@ -213,14 +213,14 @@ def entry(row: Any, name: str, kind: type | tuple[type, ...], words: str, *, fil
         raise InputError(
             f"{quoted(row)} is not an object",
             "give the file as written",
-            file=printable(str(file)),
+            file=file,
             pointer=place,
         )
     if name not in row:
         raise InputError(
             f"the field {quoted(name)} is missing",
             f"it should be {words}",
-            file=printable(str(file)),
+            file=file,
             pointer=place,
         )
     value = row[name]
@@ -229,7 +229,7 @@ def entry(row: Any, name: str, kind: type | tuple[type, ...], words: str, *, fil
         raise InputError(
             f"{quoted(value)} has the wrong type",
             f"should be {words}",
-            file=printable(str(file)),
+            file=file,
             pointer=place + pointer([name]),
         )
     return value
@@ -249,7 +249,7 @@ def moment(text: str, *, file: Path, place: str) -> datetime:
         raise InputError(
             f"{quoted(text)} is no date and time",
             "write it like 2026-01-31T12:00:00Z",
-            file=printable(str(file)),
+            file=file,
             pointer=place,
         ) from None
     try:
@@ -258,7 +258,7 @@ def moment(text: str, *, file: Path, place: str) -> datetime:
         raise InputError(
             f"{quoted(text)} lies outside the calendar",
             "correct it",
-            file=printable(str(file)),
+            file=file,
             pointer=place,
         ) from None
 
@@ -284,15 +284,13 @@ def require_source(path: str | os.PathLike[str]) -> Path:
     """
     source = Path(path)
     if "\0" in str(source) or not source.exists():
-        raise InputError(
-            "there is no such file or folder", "correct the path of the source", file=printable(str(source))
-        )
+        raise InputError("there is no such file or folder", "correct the path of the source", file=source)
     return source
 
 
 def none_found(source: Path, what: str, where: str) -> InputError:
     """Return the error of a source in which a format finds nothing of its own."""
-    return InputError(f"holds no {what}", f"give {where}", file=printable(str(source)))
+    return InputError(f"holds no {what}", f"give {where}", file=source)
 
 
 def counted(numbers: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medgauge_lib.errors import InputError
+from medgauge_lib.errors import InputError, printable
 from medgauge_lib.importers.facts import Given
 from medgauge_lib.importers.messages import attribute
 from medgauge_lib.importers.reading import (
@@ -30,7 +30,7 @@ from medgauge_lib.importers.reading import (
     source_bytes,
 )
 from medgauge_lib.reading import strict_json
-from medgauge_lib.schema import LARGEST, near, printable, quoted, schema
+from medgauge_lib.schema import LARGEST, near, quoted, schema
 
 COLUMNS: Mapping[str, str] = {
     "subject": "name of the subject; without it, model, harness and effort tell subjects apart",
@@ -79,7 +79,7 @@ class _Row:
     def wrong(self, column: str, wrong: str, remedy: str) -> InputError:
         """Return the error of one cell."""
         name = printable(self.names.get(column, column))
-        return InputError(f"{self.place}, column {name}: {wrong}", remedy, file=printable(str(self.file)))
+        return InputError(f"{self.place}, column {name}: {wrong}", remedy, file=self.file)
 
     def task(self) -> str:
         """Return the name of the task."""
@@ -318,7 +318,7 @@ def _names(header: Sequence[str], columns: Mapping[str, str], source: Path) -> d
             raise InputError(
                 f"there is no column {quoted(column)}, which stands for {name}",
                 near(column, header[:40]),
-                file=printable(str(source)),
+                file=source,
             )
     renamed = set(columns.values())
     names = {name: name for name in COLUMNS if name in header and name not in renamed} | dict(columns)
@@ -332,7 +332,7 @@ def _names(header: Sequence[str], columns: Mapping[str, str], source: Path) -> d
         raise InputError(
             f"line 1: there is no column {missing[0]}; the table has {printable(counted(header))[:300]}",
             "name it so, or state in a mapping file which column it is",
-            file=printable(str(source)),
+            file=source,
         )
     return names
 
@@ -358,7 +358,7 @@ def _open(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[str, dic
         raise InputError(
             f"{quoted(source.suffix)} is no known kind of table",
             f"give a file that ends in {', '.join(readers)}",
-            file=printable(str(source)),
+            file=source,
         )
     return reader(source, data)
 
@@ -381,7 +381,7 @@ def _csv(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[str, dict
         except csv.Error as error:
             raise InputError(
                 f"line {start}: is no CSV: {error}", "write commas between cells and quotes around text",
-                file=printable(str(source)),
+                file=source,
             ) from None  # fmt: skip
 
     lines = rows()
@@ -391,7 +391,7 @@ def _csv(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[str, dict
         wrong = (
             "line 1 names no columns" if twice is None else f"line 1 names the column {quoted(twice)} twice"
         )
-        raise InputError(wrong, "give each column a name in the first line", file=printable(str(source)))
+        raise InputError(wrong, "give each column a name in the first line", file=source)
 
     def cells() -> Iterator[tuple[str, dict[str, Any]]]:
         for line, row in lines:
@@ -401,7 +401,7 @@ def _csv(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[str, dict
                 raise InputError(
                     f"line {line} has {len(row)} cells, but the header has {len(header)}",
                     "write a cell for every column, and quotes around text with commas",
-                    file=printable(str(source)),
+                    file=source,
                 )
             yield f"line {line}", {n: value for n, value in zip(header, row, strict=True) if value.strip()}
 
@@ -419,7 +419,7 @@ def _json_lines(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[st
             raise InputError(
                 f"line {number}: {quoted(row)} is not an object",
                 "write one JSON object a line",
-                file=printable(str(source)),
+                file=source,
             )
         header |= dict.fromkeys(row)
         rows.append((f"line {number}", _present(row)))
@@ -439,7 +439,7 @@ def _parquet(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[str, 
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = printable(next(iter(str(error).splitlines()), "") or type(error).__name__)[:120]
         raise InputError(
-            f"is no Parquet file: {reason}", "give the file as it was written", file=printable(str(source))
+            f"is no Parquet file: {reason}", "give the file as it was written", file=source
         ) from None
     rows = (row for batch in table.to_batches() for row in batch.to_pylist())
     numbered = ((f"row {number}", _present(row)) for number, row in enumerate(rows, 1))

@@ -24,7 +24,7 @@ from medgauge_lib.importers.reading import (
     source_bytes,
     source_files,
 )
-from medgauge_lib.schema import printable, quoted
+from medgauge_lib.schema import quoted
 
 MAPPED = (
     "file name → subject and model, task_id → task key, trial → order of the runs",
@@ -70,9 +70,7 @@ def read(source: Path, given: Given) -> Reading:
         data = source_bytes(path)
         subjects.append(_subject(path, json_document(path, data), data, given))
         if subjects[-1].name in [subject.name for subject in subjects[:-1]]:
-            raise InputError(
-                "another file has the same name", "rename one of the two", file=printable(str(path))
-            )
+            raise InputError("another file has the same name", "rename one of the two", file=path)
     return Reading(
         (Source(tuple(subjects), {"benchmark": "bm-tau-bench", "harness": "hx-tau-bench"}),),
         MAPPED,
@@ -86,7 +84,7 @@ def _subject(path: Path, rows: Any, data: bytes, given: Given) -> Subject:
         raise InputError(
             f"is {quoted(rows)}, not a list of runs",
             "give the file as τ-bench wrote it",
-            file=printable(str(path)),
+            file=path,
         )
     trials: dict[tuple[str, int], Trial] = {}
     for index, row in enumerate(rows):
@@ -96,7 +94,7 @@ def _subject(path: Path, rows: Any, data: bytes, given: Given) -> Subject:
             raise InputError(
                 f"task {quoted(trial.task)} has trial {number} twice",
                 "keep one of the two",
-                file=printable(str(path)),
+                file=path,
                 pointer=f"/{index}",
             )
     return Subject(
@@ -115,7 +113,7 @@ def _trial(path: Path, index: int, row: Any, given: Given) -> Trial:
         raise InputError(
             f"{quoted(reward)} is no reward",
             "a reward lies between 0 and 1",
-            file=printable(str(path)),
+            file=path,
             pointer=f"{place}/reward",
         )
     info = row.get("info")

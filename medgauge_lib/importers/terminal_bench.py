@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from medgauge_lib.errors import InputError
+from medgauge_lib.errors import InputError, printable
 from medgauge_lib.importers.assemble import slug
 from medgauge_lib.importers.facts import Given
 from medgauge_lib.importers.reading import (
@@ -33,7 +33,7 @@ from medgauge_lib.importers.reading import (
     source_bytes,
     stamp,
 )
-from medgauge_lib.schema import pointer, printable, quoted
+from medgauge_lib.schema import pointer, quoted
 
 MAPPED = (
     "folder <date>_<agent>_<model> → subject, harness (hx-<agent>) and model, task_id → task key",
@@ -157,7 +157,7 @@ def _trial(path: Path, index: int, row: Any, given: Given) -> _Timed:
             raise InputError(
                 f"{quoted(result)} is no test result",
                 "should be passed or failed",
-                file=printable(str(path)),
+                file=path,
                 pointer=place + pointer(["parser_results", name]),
             )
     times = {name: _time(path, place, row, name) for name in _TIMES}
@@ -181,7 +181,7 @@ def _error(path: Path, place: str, row: Any, given: Given) -> Error | None:
         raise InputError(
             f"{quoted(mode)} is no known failure mode",
             f"say in a mapping file what it is: errors: [{{contains: {contains}, attribution: …, kind: …}}]",
-            file=printable(str(path)),
+            file=path,
             pointer=place + "/failure_mode",
         )
     return FAILURES[mode]

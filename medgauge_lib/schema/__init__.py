@@ -17,6 +17,8 @@ from typing import Any, NamedTuple, cast
 
 import jsonschema_rs
 
+from medgauge_lib.errors import printable
+
 LARGEST = 2**63 - 1
 LARGEST_SEED = 2**64 - 1
 _SHOWN = 60
@@ -127,17 +129,6 @@ def quoted(value: object) -> str:
     return _short(repr(value))
 
 
-def printable(text: str) -> str:
-    r"""Return a text with every sign that does not print written as an escape.
-
-    Examples
-    --------
-    >>> printable("a\nb")
-    'a\\nb'
-    """
-    return text if text.isprintable() else "".join(map(_escaped, text))
-
-
 def near(name: object, known: Iterable[object], otherwise: str = "known are") -> str:
     """Return the way out for a name that is not known: the one that looks like it, or all of them.
 
@@ -158,10 +149,6 @@ def near(name: object, known: Iterable[object], otherwise: str = "known are") ->
     names = [str(option) for option in known]
     close = difflib.get_close_matches(str(name)[:_SHOWN], names, n=1)
     return f"did you mean {quoted(close[0])}?" if close else f"{otherwise} {', '.join(map(printable, names))}"
-
-
-def _escaped(sign: str) -> str:
-    return sign if sign.isprintable() else repr(sign)[1:-1]
 
 
 @cache
