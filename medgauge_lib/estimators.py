@@ -184,7 +184,8 @@ def _shares(outcomes: Outcomes) -> tuple[npt.NDArray[Any], int]:
     denominator = math.lcm(*per_task)
     fits = outcomes.n_tasks * denominator < 2**63
     factors = np.array([denominator // total for total in per_task], dtype=np.int64 if fits else object)
-    return outcomes.points * factors[:, np.newaxis], denominator
+    points = outcomes.points if fits else outcomes.points.astype(object)
+    return points * factors[:, np.newaxis], denominator
 
 
 @dataclass(frozen=True)
@@ -323,11 +324,11 @@ def cost_per_success(outcomes: Outcomes, *, applicable: Mapping[str, bool]) -> t
 
 
 def _mean_cost(amounts: npt.NDArray[Any], passes: npt.NDArray[np.int64]) -> Fraction | Absent:
-    missing = sum(amount is None for amount in amounts.ravel())
-    if missing:
-        return Absent(f"amount missing on {missing} of {amounts.size} runs")
     n_with_success = int((passes > 0).sum())
     if not n_with_success:
         return NO_SUCCESS
+    missing = sum(amount is None for amount in amounts.ravel())
+    if missing:
+        return Absent(f"amount missing on {missing} of {amounts.size} runs")
     shares = (exact_sum(amounts[passes == count].ravel()) / count for count in range(1, N_RUNS + 1))
     return sum(shares, Fraction(0)) / n_with_success

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +52,7 @@ class Outcomes:
     versions: tuple[str, ...]
     rows: tuple[str, ...]
     passes: npt.NDArray[np.int64]
-    points: npt.NDArray[np.int64]
+    points: npt.NDArray[Any]
     checkpoints: npt.NDArray[np.int64]
     runs: pd.DataFrame = field(repr=False, compare=False)
 
@@ -180,6 +181,8 @@ def _matrices(runs: pd.DataFrame, subset: str, rows: tuple[str, ...]) -> Outcome
     versions = runs["task_version"].to_numpy()[:: len(rows) * N_RUNS]
     vetoed = runs["veto_categories"].map(len).to_numpy(dtype=np.int64) > 0
     points = np.where(vetoed, 0, runs["checkpoints_passed"].to_numpy(dtype=np.int64))
+    if points.max() >= 2**63 // N_RUNS:
+        points = points.astype(object)  # Python integers, which three runs cannot overflow
     passes = runs["passed"].to_numpy(dtype=np.int64)
     return Outcomes(
         subset=subset,
@@ -193,6 +196,6 @@ def _matrices(runs: pd.DataFrame, subset: str, rows: tuple[str, ...]) -> Outcome
     )
 
 
-def _frozen(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     array.flags.writeable = False
     return array

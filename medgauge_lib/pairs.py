@@ -334,7 +334,8 @@ class Resolution:
     n_rows, n_pairs, n_tasks : int
         The board's size.
     n_discordant : int
-        Fewest tasks, all won by the same row, whose exact p survives Holm among all pairs.
+        Fewest tasks, all won by the same row, whose exact p survives Holm's first step among all pairs:
+        always enough, and what at least one pair must reach before any is shown to differ.
     """
 
     n_rows: int

@@ -624,10 +624,10 @@ def test_words_say_what_a_board_cannot_tell(tmp_path):
 
 
 def test_words_say_the_resolution_of_38_rows(tmp_path):
-    """38 rows, 703 pairs: 15 tasks one way and none the other (statistics, "Pairs")."""
+    """38 rows, 703 pairs: 15 tasks, all one way (statistics, "Pairs")."""
     found = made(tmp_path, 38, 24)
     expected = (
-        "With 38 rows (703 pairs) a difference is shown only when at least 15 tasks go one way and none"
+        "With 38 rows (703 pairs) 15 tasks that all go one way are always enough to show a difference, and"
     )
     assert str(charts.resolution_words(found)).startswith(expected)
 

@@ -110,6 +110,13 @@ def test_large_denominators_stay_exact(tmp_path):
     assert found.means()[0] == Fraction(2, 3)
 
 
+def test_counts_that_three_runs_would_overflow_stay_exact(tmp_path):
+    """A task of 2^62 checkpoints, all passed, and one of 7, none passed: exactly one half."""
+    tasks = {1: [(2**62, 2**62)] * 3, 2: [(0, 7)] * 3}
+    found = values(outcomes(read_records(write(tmp_path, record(tasks=tasks)))), "continuous_score")
+    assert found.means()[0] == Fraction(1, 2)
+
+
 def test_tallies_count_runs(mixed):
     """Errors by attribution, vetoes by category, shares over all runs."""
     tally = tallies(outcomes(mixed[0]))[0]
@@ -166,6 +173,7 @@ def test_amounts_count_as_the_decimals_they_are_written_as(tmp_path):
 def test_cost_without_a_success_or_with_a_missing_amount_is_absent(tmp_path):
     """No success, or an amount that is missing: absent with the reason, never 0."""
     assert costs(tmp_path, 1, 1, 1, passes=((0, 0, 0),))[0] == Absent("no task with a passing run")
+    assert costs(tmp_path, 1, None, 1, passes=((0, 0, 0),))[0] == Absent("no task with a passing run")
     found, _ = costs(tmp_path, 1, None, 1, passes=((1, 1, 0),))
     assert found == Absent("amount missing on 1 of 3 runs")
 

@@ -113,20 +113,22 @@ def resolution_words(board: Board) -> Sentences:
         return Sentences((f"Resolution does not apply: {found}.",))
     size = f"With {display.count(found.n_rows, 'row')} ({display.count(found.n_pairs, 'pair')})"
     need = display.count(found.n_discordant, "task")
-    first = f"{size} a difference is shown only when at least {need} go one way and none the other."
     if not found.possible:
         return Sentences(
             (
-                f"{first} This board has {display.count(found.n_tasks, 'task')}: it cannot show any two rows "
-                "to differ, however far apart they are.",
+                f"{size} it takes {need}, all one way, to show the first difference. This board has "
+                f"{display.count(found.n_tasks, 'task')}: it cannot show any two rows to differ, however far "
+                "apart they are.",
             )
         )
     share = display.points(found.n_discordant / found.n_tasks).lstrip("+")
     return Sentences(
         (
-            f"{first} On the {display.count(found.n_tasks, 'task')} of this board that is a difference in "
-            f"pass^3 of at least {share}; smaller true differences stay hidden. Tasks that go the other way "
-            "raise the number.",
+            f"{size} {need} that all go one way are always enough to show a difference, and where no pair "
+            "has that much evidence none is shown; once some pairs are shown to differ, the others need a "
+            f"little less. On the {display.count(found.n_tasks, 'task')} of this board that is a difference in "
+            f"pass^3 of {share}; smaller true differences may stay hidden. Tasks that go the other way raise "
+            "the number.",
         )
     )
 
