@@ -126,9 +126,9 @@ def resolution_words(board: Board) -> Sentences:
         (
             f"{size} {need} that all go one way are always enough to show a difference, and where no pair "
             "has that much evidence none is shown; once some pairs are shown to differ, the others need a "
-            f"little less. On the {display.count(found.n_tasks, 'task')} of this board that is a difference in "
-            f"pass^3 of {share}; smaller true differences may stay hidden. Tasks that go the other way raise "
-            "the number.",
+            f"little less. On the {display.count(found.n_tasks, 'task')} of this board that is a difference "
+            f"in pass^3 of {share}; smaller true differences may stay hidden. Tasks that go the other way "
+            "raise the number.",
         )
     )
 
