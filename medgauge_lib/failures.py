@@ -45,6 +45,7 @@ ATTRIBUTIONS = (*SUBJECT_SIDE, *INITIATIVE)
 """Attributions of an error: the subject's side, then the initiative's."""
 
 NO_FAILED_RUN = Absent("no failed run")
+NO_REASONS = Absent("the record does not carry it")
 
 
 @dataclass(frozen=True)
@@ -137,8 +138,9 @@ class RowFailures:
         Whether the board ranks it.
     n_runs, n_failed : int
         Live runs of all subsets, and those of them that failed, counted from the runs.
-    reasons : tuple of Reason
-        Every reason, in the order of `REASONS`.
+    reasons : tuple of Reason, or Absent
+        Every reason, in the order of `REASONS`; absent where the record carries no ``failure_attribution``,
+        which says nothing about its failed runs.
     subsets : tuple of SubsetCounts
         One a subset that the record has live runs of.
     constraints : tuple of Constraint
@@ -150,19 +152,22 @@ class RowFailures:
     ranked: bool
     n_runs: int
     n_failed: int
-    reasons: tuple[Reason, ...]
+    reasons: tuple[Reason, ...] | Absent
     subsets: tuple[SubsetCounts, ...]
     constraints: tuple[Constraint, ...]
 
     @property
-    def n_attributed(self) -> int:
-        """Failed runs that carry a recorded reason."""
+    def n_attributed(self) -> int | Absent:
+        """Failed runs that carry a recorded reason; absent where the record carries no reasons."""
+        if isinstance(self.reasons, Absent):
+            return self.reasons
         return sum(reason.n_runs for reason in self.reasons)
 
     @property
-    def difference(self) -> int:
+    def difference(self) -> int | Absent:
         """Failed runs with a reason less failed runs: negative where reasons are missing; 0 in good order."""
-        return self.n_attributed - self.n_failed
+        told = self.n_attributed
+        return told if isinstance(told, Absent) else told - self.n_failed
 
     @property
     def any_veto(self) -> bool:
@@ -201,18 +206,28 @@ class Failures:
         raise KeyError(f"{record!r} is no record of this set")
 
     def to_frame(self) -> pd.DataFrame:
-        """One line a row: failed runs, failed runs with a reason, and the difference."""
-        columns = ["id", "label", "ranked", "n_runs", "n_failed", "n_attributed", "difference", "any_veto"]
-        return pd.DataFrame([[getattr(row, name) for name in columns] for row in self.rows], columns=columns)
+        """One line a row: failed runs, those with a reason, the difference, and why there is none."""
+        lines = [
+            {
+                "id": row.id,
+                "label": row.label,
+                "ranked": row.ranked,
+                "n_runs": row.n_runs,
+                "n_failed": row.n_failed,
+                "n_attributed": _count(row.n_attributed),
+                "difference": _count(row.difference),
+                "any_veto": row.any_veto,
+                "absence": str(row.reasons) if isinstance(row.reasons, Absent) else "",
+            }
+            for row in self.rows
+        ]
+        return pd.DataFrame(lines).astype({"n_attributed": "Int64", "difference": "Int64"})
 
     def reasons_frame(self) -> pd.DataFrame:
-        """One line a row and reason: runs, and share of the failed runs, missing where none failed."""
-        lines = [
-            (row.id, row.label, reason.name, reason.n_runs, _number(reason.share), "as published")
-            for row in self.rows
-            for reason in row.reasons
-        ]
-        return pd.DataFrame(lines, columns=["id", "label", "reason", "n_runs", "share", "provenance"])
+        """One line a row and reason: runs, share of the failed runs, and why either is missing."""
+        lines = [(row.id, row.label, *told, "as published") for row in self.rows for told in _told(row)]
+        columns = ["id", "label", "reason", "n_runs", "share", "absence", "provenance"]
+        return pd.DataFrame(lines, columns=columns).astype({"n_runs": "Int64", "share": "float64"})
 
     def subsets_frame(self) -> pd.DataFrame:
         """One line a row and subset: runs, failed runs, subject-side errors and their rate, vetoed runs."""
@@ -302,7 +317,6 @@ def failures(records: RecordSet, board: Board) -> Failures:
 
 def _row(published: Mapping[str, Any], label: str, runs: pd.DataFrame) -> RowFailures:
     failed = int((~runs["passed"]).sum())
-    recorded = published["failure_attribution"]
     scores = published["scores"]
     found = [(subset, runs[runs["subset"] == subset]) for subset in SUBSETS]
     return RowFailures(
@@ -311,10 +325,7 @@ def _row(published: Mapping[str, Any], label: str, runs: pd.DataFrame) -> RowFai
         ranked=is_verified(published),
         n_runs=len(runs),
         n_failed=failed,
-        reasons=tuple(
-            Reason(name, n, Fraction(n, failed) if failed else NO_FAILED_RUN)
-            for name, n in ((name, int(recorded.get(name, 0))) for name in REASONS)
-        ),
+        reasons=_reasons(published.get("failure_attribution"), failed),
         subsets=tuple(
             _subset(subset, part, scores["by_subset"].get(subset, {})) for subset, part in found if len(part)
         ),
@@ -325,6 +336,16 @@ def _row(published: Mapping[str, Any], label: str, runs: pd.DataFrame) -> RowFai
                 for name, n in sorted(scores.get("assertion_veto_hits", {}).items())
             ),
         ),
+    )
+
+
+def _reasons(recorded: Mapping[str, Any] | None, failed: int) -> tuple[Reason, ...] | Absent:
+    """Return every reason of the record's block, or that the record carries no block."""
+    if recorded is None:
+        return NO_REASONS
+    counts = {name: int(recorded.get(name, 0)) for name in REASONS}
+    return tuple(
+        Reason(name, n, Fraction(n, failed) if failed else NO_FAILED_RUN) for name, n in counts.items()
     )
 
 
@@ -371,6 +392,20 @@ def _remarks(counts: SubsetCounts, published: Mapping[str, Any]) -> Iterator[str
 
 def _place(row: RowFailures, found: SubsetCounts) -> dict[str, str]:
     return {"id": row.id, "label": row.label, "subset": found.subset}
+
+
+def _told(row: RowFailures) -> Iterator[tuple[str, int | None, float | None, str]]:
+    """Name, runs, share and absence of every reason of a row."""
+    if isinstance(row.reasons, Absent):
+        yield from ((name, None, None, str(row.reasons)) for name in REASONS)
+        return
+    for reason in row.reasons:
+        missing = isinstance(reason.share, Absent)
+        yield reason.name, reason.n_runs, _number(reason.share), str(reason.share) if missing else ""
+
+
+def _count(n: int | Absent) -> int | None:
+    return None if isinstance(n, Absent) else n
 
 
 def _number(share: Fraction | Absent) -> float | None:

@@ -95,6 +95,35 @@ def test_a_record_in_good_order_is_said_to_be(ward):
     assert "In each, the recorded reasons add up to the failed runs." in str(charts.failure_sentences(failed))
 
 
+def test_record_without_reasons_is_said_to_carry_none(tmp_path):
+    """A record without failure_attribution has no figure for any reason, in table, words and alternative."""
+
+    def change(records):
+        del records["res-2026-06-13-dill-plain"]["failure_attribution"]
+
+    records = changed(tmp_path / "changed", *WARD, change)
+    found = board(records)
+    failed = failures(records, found)
+    name = "demo-model-dill · hx-demo-plain 0.9.0"
+    (one,) = (one for one in raw(*WARD) if one["id"] == "res-2026-06-13-dill-plain")
+    made = charts.reasons_table(failed, found)
+    for reason in REASONS:
+        cells = column(made.html, reason.replace("_", " "))
+        cell = by_row(cells, one)
+        assert (cell.text.split()[0], cell.shapes) == ("–", [])
+    cells = column(made.html, "reasons less failed runs")
+    assert [cell.text for row, cell in cells.items() if cell.text != "0"] == ["the record does not carry it"]
+    bare = made.table[made.table["id"] == "res-2026-06-13-dill-plain"]
+    assert bare[["n_runs", "share", "difference"]].isna().all(axis=None)
+    assert (
+        f"{name}: {failed.row('res-2026-06-13-dill-plain').n_failed} failed, reasons: the record" in made.alt
+    )
+    said = str(charts.failure_sentences(failed))
+    assert "Where reasons are recorded, they add up to the failed runs." in said
+    assert f"No reasons are known of {name}: the record does not carry it." in said
+    assert made._repr_mimebundle_()
+
+
 def test_errors_are_counted_by_attribution_and_kind(ward):
     """Each cell counts the runs of the subset that ended in such an error; the rate is the subject's side."""
     found, failed = ward

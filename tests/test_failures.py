@@ -72,6 +72,26 @@ def test_no_failed_run_has_no_shares(tmp_path):
     assert found.reasons_frame()["share"].isna().all()
 
 
+def test_reasons_that_a_record_does_not_carry_are_absent_and_not_zero(tmp_path):
+    """Without failure_attribution counts, shares and difference are absent; failed runs are still counted."""
+    bare = record("res-2026-01-01-a", {1: [FAIL, FAIL, PASS]})
+    del bare["failure_attribution"]
+    found = failures_of(tmp_path, bare, record("res-2026-01-01-b", {1: [FAIL, FAIL, PASS]}))
+    row, other = found.row("res-2026-01-01-a"), found.row("res-2026-01-01-b")
+    missing = Absent("the record does not carry it")
+    assert (row.reasons, row.n_attributed, row.difference) == (missing, missing, missing)
+    assert (row.n_failed, other.difference) == (2, 0)
+    frame = found.to_frame().set_index("id").loc[row.id]
+    assert frame["absence"] == missing.reason
+    assert frame[["n_attributed", "difference"]].isna().all()
+    told = found.reasons_frame()
+    mine = told[told["id"] == row.id]
+    assert mine["reason"].tolist() == list(REASONS)
+    assert mine[["n_runs", "share"]].isna().all(axis=None)
+    assert set(mine["absence"]) == {missing.reason}
+    assert set(told.loc[told["id"] == other.id, "absence"]) == {""}
+
+
 def test_errors_and_vetoes_stay_within_their_subset(tmp_path):
     """Errors by attribution and kind, and vetoes by category, are counted from runs subset by subset."""
     tasks = [task(1, [TIMEOUT, NETWORK, VETO]), task(2, [TIMEOUT, PASS, PASS], subset="dev")]

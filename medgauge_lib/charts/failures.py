@@ -15,7 +15,7 @@ from medgauge_lib.charts.panels import Cell, Line, Panel, Section, panel_table, 
 from medgauge_lib.charts.tables import Table, plain_table
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.estimators import VETO_CATEGORIES
-from medgauge_lib.failures import ATTRIBUTIONS, KINDS, REASONS
+from medgauge_lib.failures import ATTRIBUTIONS, KINDS, NO_REASONS, REASONS
 from medgauge_lib.results import Absent
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def failure_sentences(found: Failures) -> Sentences:
-    """How many rows have failed runs, and in which the reasons do not add up to them.
+    """How many rows have failed runs, in which the reasons do not add up to them, and which carry none.
 
     Parameters
     ----------
@@ -37,14 +37,22 @@ def failure_sentences(found: Failures) -> Sentences:
     """
     rows = display.count(len(found.rows), "record")
     failing = sum(bool(row.n_failed) for row in found.rows)
-    off = [row for row in found.rows if row.difference]
-    first = f"{failing} of {rows} {'has' if failing == 1 else 'have'} failed runs."
-    if not off:
-        return Sentences((f"{first} In each, the recorded reasons add up to the failed runs.",))
-    listed = [f"{display.text(row.label)} ({_difference(row)})" for row in off]
-    return Sentences(
-        (f"{first} Recorded reasons do not add up to the failed runs in {display.listed(listed)}.",)
-    )
+    said = [f"{failing} of {rows} {'has' if failing == 1 else 'have'} failed runs."]
+    bare = [display.text(row.label) for row in found.rows if isinstance(row.reasons, Absent)]
+    off = [
+        f"{display.text(row.label)} ({_difference(row.difference)})"
+        for row in found.rows
+        if isinstance(row.difference, int) and row.difference
+    ]
+    if off:
+        said.append(f"Recorded reasons do not add up to the failed runs in {display.listed(off)}.")
+    elif not bare:
+        said.append("In each, the recorded reasons add up to the failed runs.")
+    elif len(bare) < len(found.rows):
+        said.append("Where reasons are recorded, they add up to the failed runs.")
+    if bare:
+        said.append(f"No reasons are known of {display.listed(bare)}: {NO_REASONS}.")
+    return Sentences((" ".join(said),))
 
 
 def reasons_table(found: Failures, board: Board) -> Table:
@@ -75,7 +83,7 @@ def reasons_table(found: Failures, board: Board) -> Table:
             "Rows in board order, over all runs of a record. Reasons are as the verifier recorded them; "
             "failed runs are counted from the runs. Bars and shares of a reason are of the failed runs "
             "counted, so they do not add up to 100 % where reasons and failed runs differ: then the last "
-            "column says by how much."
+            "column says by how much. A record that carries no reasons has a dash for each, not 0."
         ),
         alt=_reasons_alternative(found),
         provenance="mixed",
@@ -103,6 +111,8 @@ def _reason_panels(found: Failures) -> list[Panel]:
 
 
 def _reason_cell(row: RowFailures, place: int) -> Cell:
+    if isinstance(row.reasons, Absent):
+        return Cell("–", said=str(row.reasons), absent=True)
     reason = row.reasons[place]
     if isinstance(reason.share, Absent):
         return Cell("–", said=str(reason.share), absent=True)
@@ -119,18 +129,22 @@ def _share_cell(n: int, total: int) -> Cell:
 
 
 def _difference_cell(row: RowFailures) -> Cell:
-    return Cell(f"▲ {_difference(row)}" if row.difference else "0")
+    if isinstance(row.difference, Absent):
+        return Cell(str(row.difference), absent=True)
+    return Cell(f"▲ {_difference(row.difference)}" if row.difference else "0")
 
 
-def _difference(row: RowFailures) -> str:
+def _difference(n: int) -> str:
     """What does not add up, in words."""
-    n = row.difference
     return f"{-n:,} not attributed" if n < 0 else f"{n:,} attributed twice, or not failed"
 
 
 def _reasons_alternative(found: Failures) -> str:
     said = []
     for row in found.rows:
+        if isinstance(row.reasons, Absent):
+            said.append(f"{display.text(row.label)}: {row.n_failed:,} failed, reasons: {row.reasons}")
+            continue
         most = max(row.reasons, key=lambda reason: reason.n_runs)
         if most.n_runs:
             name = most.name.replace("_", " ")
