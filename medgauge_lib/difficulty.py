@@ -13,8 +13,10 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, get_args
@@ -23,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from medgauge_lib.board import Board, Row
-from medgauge_lib.checks import agrees
+from medgauge_lib.checks import agrees, decimals_of
 from medgauge_lib.estimators import Values, values
 from medgauge_lib.intervals import clopper_pearson, estimate
 from medgauge_lib.labels import CLASSES, DIFFICULTY, Label, Labels
@@ -36,6 +38,9 @@ Provenance = Literal["recomputed", "as published"]
 
 FEWEST = 5
 """Tasks that a class must have for its BCa interval to be public: the interval depends on their order."""
+
+UNROUNDED = 15
+"""Significant digits from which a number is a double as a program wrote it."""
 
 FEWEST_IN_CELL = 2
 """Tasks that must share a label for their count to be public."""
@@ -60,7 +65,7 @@ class Stratum:
     n_tasks : int or Absent
         Tasks of the class that count for the row.
     pass_pow_3 : Estimate or Absent
-        With its exact interval.
+        With its exact interval, where one count alone stands behind it.
     task_pass_rate : Estimate or Absent
         With its BCa interval where labels are given.
     provenance : str
@@ -251,8 +256,8 @@ def difficulty(
 
     Notes
     -----
-    A published pass^3 is a count over n; where rate times n is no whole number at the precision of the rate,
-    there is no exact interval, and the figure is absent with that reason.
+    A published pass^3 is a count over n. Where no count gives the rate at its precision, the figure is absent
+    with that reason; where several do, it stands as published, without a count and an exact interval.
 
     Examples
     --------
@@ -324,10 +329,11 @@ def _strata(
     if sum(block["n"] for block in blocks.values()) == taken.n_tasks:
         # Classes that add up to all tasks say of each other class that it has none.
         blocks = {str(number): {"n": 0} for number in CLASSES} | blocks
+    precision = _precision(blocks, scores)
     made = []
     for number in CLASSES:
         block = blocks.get(str(number))
-        stated = _published(number, block)
+        stated = _published(number, block, precision)
         if labels is not None:
             chosen = [k for k, task in enumerate(taken.tasks) if labels.of(task) == number]
             found = _recomputed(number, taken, row.id, chosen, seed=board.seed)
@@ -336,7 +342,27 @@ def _strata(
     return tuple(made)
 
 
-def _published(number: int, block: Mapping[str, Any] | None) -> Stratum:
+class _Precision(NamedTuple):
+    """How a record writes the rates of its strata.
+
+    ``unrounded``: one of them has so many digits that no publisher rounded it, so each is the nearest double.
+    ``finest``: most decimals of a figure of the subset; a 0 or 1 shows none of its own.
+    """
+
+    unrounded: bool
+    finest: int
+
+
+def _precision(blocks: Mapping[str, Any], scores: Mapping[str, Any]) -> _Precision:
+    rates = [block[name] for block in blocks.values() for name in _RATES if name in block]
+    beside = [number for number in scores.values() if isinstance(number, float)]
+    return _Precision(
+        any(len(Decimal(repr(rate)).normalize().as_tuple().digits) >= UNROUNDED for rate in rates),
+        max((decimals_of(rate) for rate in (*rates, *beside)), default=0),
+    )
+
+
+def _published(number: int, block: Mapping[str, Any] | None, precision: _Precision) -> Stratum:
     """Return a stratum as the record publishes it, with the exact interval of its pass^3."""
     if block is None:
         return Stratum(number, NO_STRATUM, NO_STRATUM, NO_STRATUM, "as published")
@@ -345,17 +371,27 @@ def _published(number: int, block: Mapping[str, Any] | None) -> Stratum:
         return Stratum(number, 0, NO_TASK, NO_TASK, "as published")
     rate = block.get("task_pass_rate")
     mean = NO_STRATUM if rate is None else Estimate(as_written(rate), n, NO_LABELS)
-    return Stratum(number, n, _counted(block.get("pass_pow_3"), n), mean, "as published")
+    return Stratum(number, n, _counted(block.get("pass_pow_3"), n, precision), mean, "as published")
 
 
-def _counted(rate: float | None, n: int) -> Estimate | Absent:
-    """Return a published share of n tasks as the count it stands for."""
+def _counted(rate: float | None, n: int, precision: _Precision) -> Estimate | Absent:
+    """Return a published share of n tasks with the count it stands for, where it stands for one alone."""
     if rate is None:
         return NO_STRATUM
-    count = round(as_written(rate) * n)
-    if not agrees(rate, Fraction(count, n)):
-        return Absent(f"the published {rate!r} of {n} tasks is no whole number of tasks")
-    return Estimate(Fraction(count, n), n, clopper_pearson(count, n), count)
+    written = as_written(rate)
+    nearest = round(written * n)
+    low = high = nearest
+    if not (precision.unrounded and rate == nearest / n):
+        decimals = precision.finest if rate in (0, 1) else decimals_of(rate)
+        slack = Fraction(n, 2 * 10**decimals)
+        low = min(nearest, max(0, math.ceil(written * n - slack)))
+        high = max(nearest, min(n, math.floor(written * n + slack)))
+        if not agrees(rate, Fraction(nearest, n)):
+            return Absent(f"the published {rate!r} of {n} tasks is no whole number of tasks")
+    if low < high:
+        several = Absent(f"no one count: the published {rate!r} fits {low:,} to {high:,} of {n:,} tasks")
+        return Estimate(written, n, several)
+    return Estimate(Fraction(nearest, n), n, clopper_pearson(nearest, n), nearest)
 
 
 def _recomputed(number: int, taken: Outcomes, record: str, chosen: list[int], *, seed: int) -> Stratum:

@@ -103,6 +103,37 @@ def test_without_labels_strata_are_as_published(tmp_path):
     assert found.distributions == ()
 
 
+@pytest.mark.parametrize(
+    ("block", "fits"),
+    [
+        ({"n": 300, "pass_pow_3": 0.3}, "75 to 105"),
+        ({"n": 300, "pass_pow_3": 0.33}, "98 to 100"),
+        ({"n": 300, "pass_pow_3": 0.333}, None),
+        ({"n": 300, "pass_pow_3": 0.3, "task_pass_rate": 0.4111111111111111}, None),
+        ({"n": 300, "pass_pow_3": 0.0, "task_pass_rate": 0.05}, "0 to 1"),
+        ({"n": 300, "pass_pow_3": 1.0, "task_pass_rate": 0.999}, None),
+    ],
+)
+def test_rate_that_several_counts_give_stands_for_none(tmp_path, block, fits):
+    """A rate that several counts round to stays as published, without count and interval and saying why."""
+    row = record()
+    plain = dict.fromkeys(("task_pass_rate", "pass_pow_3", "pass_at_3", "continuous_score"), 1)
+    plain |= dict.fromkeys(("instability", "veto_rate", "error_rate_subject"), 0)
+    row["scores"]["by_subset"]["holdout"] |= plain | {"by_difficulty_class": {"1": block}}
+    records = read_records(write(tmp_path, row))
+    found = difficulty(records, board(records))
+    rate, frame = found.rows[0].strata[0].pass_pow_3, found.to_frame()
+    if fits is None:
+        assert rate.n_successes == round(300 * block["pass_pow_3"])
+        assert rate.interval.method == "clopper_pearson"
+        return
+    assert (rate.value, rate.n_successes) == (Fraction(str(block["pass_pow_3"])), None)
+    reason = f"no one count: the published {block['pass_pow_3']!r} fits {fits} of 300 tasks"
+    assert rate.interval == Absent(reason)
+    assert frame["n_successes"].isna().all()
+    assert frame["pass_pow_3_reason"][0] == reason
+
+
 def test_no_stratum_is_not_zero_tasks(tmp_path):
     """A record that publishes no strata has none, which is not the same as classes without tasks."""
     records = read_records(write(tmp_path, record()))
