@@ -12,7 +12,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -46,6 +46,11 @@ NAMES = {
 """Codes and names of the dimensions, in their order."""
 
 NO_INTERVAL = Absent("no interval is published for it")
+
+NOT_AVAILABLE = "not_available"
+"""What a record writes for a cost per success where no task has a passing run."""
+
+STATED_NOT_AVAILABLE = Absent("not available, as the record publishes it")
 
 _BLOCKS = {
     "M3": "m3_efficiency",
@@ -425,8 +430,14 @@ def _or_published(
     published = source.value(code, name)
     if not source.has_holdout and isinstance(published, int | float):
         return Figure(*figure, published, unit, "lower", "as published")  # decision 11
+    if not source.has_holdout and published == NOT_AVAILABLE:
+        return Figure(*figure, STATED_NOT_AVAILABLE, unit, "lower", "as published")  # decision 11
     if isinstance(found, Fraction):
-        return _from_runs(figure, found, unit, "lower", published, counts=counts)
+        made = _from_runs(figure, found, unit, "lower", published, counts=counts)
+        if published == NOT_AVAILABLE:
+            remark = f"the record publishes {NOT_AVAILABLE}; its runs give {float(found)!r}"
+            return replace(made, remark=remark)
+        return made
     decided = found in (AMOUNT_NOT_APPLICABLE, NO_SUCCESS) or found.reason == "no passing run"
     if decided or not isinstance(published, int | float):
         remark = ""

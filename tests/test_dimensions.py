@@ -203,6 +203,28 @@ def test_nothing_passed_has_no_median_and_no_cost(tmp_path):
     assert row.figure("median_tokens").remark == "the record publishes 5; by its runs: no passing run"
 
 
+def test_cost_published_as_not_available_that_runs_give_is_remarked(tmp_path):
+    """A cost per success that the runs give is shown, and that the record publishes none is told."""
+    blocks = {"m3_efficiency": {"action_definition": "x", "cost_per_success": "not_available"}}
+    row = record(tasks={1: [(1, 1, USED)] * 3}, scores={"dimensions": blocks})
+    cost = dimensions_of(tmp_path, row).rows[0].figure("cost_per_success")
+    assert (cost.value, cost.provenance) == (Fraction(3, 10), "recomputed")
+    assert cost.remark == "the record publishes not_available; its runs give 0.3"
+
+
+def test_cost_not_available_without_holdout_is_as_published(tmp_path):
+    """A record without holdout that publishes not_available has no cost on any board, whatever its runs."""
+    blocks = {"m3_efficiency": {"action_definition": "x", "cost_per_success": "not_available"}}
+    tasks = {1: [(1, 1, USED)] * 3}
+    row = record(tasks=tasks, subset="dev", scores={"dimensions": blocks})
+    cost = dimensions_of(tmp_path, row, subset="dev").rows[0].figure("cost_per_success")
+    assert (cost.value, cost.provenance, cost.remark) == (
+        Absent("not available, as the record publishes it"),
+        "as published",
+        "",
+    )
+
+
 def test_disagreement_shows_the_recomputed_figure_and_says_so(tmp_path):
     """A published figure that its runs contradict is replaced, and both are told; one that agrees is not."""
     row = record(tasks={1: [(1, 1), (0, 1), (0, 1)], 2: [(1, 1)] * 3})
