@@ -91,7 +91,7 @@ class Check(Rule):
     code, severity, sentence
         As for a `Rule`.
     find : callable
-        Record set to findings, in the order of ids and of places in the file.
+        Record set to record ids and their findings, in the order of ids and of places in the file.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Check(Rule):
     ('run.numbering', 'The runs of a task are numbered 1, 2 and 3, once each.')
     """
 
-    find: Callable[[RecordSet], Iterator[Finding]]
+    find: Callable[[RecordSet], Iterator[tuple[str, Finding]]]
 
 
 RULES: list[Check] = []
@@ -126,7 +126,8 @@ def checked(records: RecordSet) -> tuple[tuple[Rule, tuple[Finding, ...]], ...]:
     ('run.numbering', 'unusable', 0)
     """
     return tuple(
-        (rule, tuple(sorted(rule.find(records), key=lambda finding: finding.file))) for rule in RULES
+        (rule, tuple(sorted((finding for _, finding in rule.find(records)), key=lambda one: one.file)))
+        for rule in RULES
     )
 
 
@@ -172,19 +173,47 @@ def require_usable(records: RecordSet, ids: Collection[str] | None = None) -> No
     >>> from medgauge_lib import demo
     >>> require_usable(demo.record_set("bm-demo-ward", "1.0.0"))
     """
-    found = (finding for rule in RULES if rule.severity == "unusable" for finding in rule.find(records))
-    asked = {records.paths[record].name for record in (records.paths if ids is None else ids)}
-    unusable = [finding for finding in found if finding.severity == "unusable" and finding.file in asked]
-    if unusable:
-        first = min(unusable, key=lambda finding: finding.file)
-        more = f" (and {len(unusable) - 1} more such findings)" if unusable[1:] else ""
-        paths = {path.name: path for path in records.paths.values()}
+    broken = unusable(records)
+    asked = [
+        (finding, records.paths[record])
+        for record in (records.paths if ids is None else ids)
+        for finding in broken.get(record, ())
+    ]
+    if asked:
+        first, path = min(asked, key=lambda pair: (pair[0].file, str(pair[1])))
+        more = f" (and {len(asked) - 1} more such findings)" if asked[1:] else ""
         raise InputError(
             first.message + more,
             f"should be {quoted(first.expected) if not isinstance(first.expected, str) else first.expected}",
-            file=paths.get(first.file, first.file),
+            file=path,
             pointer=first.pointer,
         )
+
+
+def unusable(records: RecordSet) -> dict[str, tuple[Finding, ...]]:
+    """Return the records whose figures could not be trusted, each with what makes it so.
+
+    Parameters
+    ----------
+    records : RecordSet
+
+    Returns
+    -------
+    dict of str to tuple of Finding
+        Record id to its *unusable* findings, by rule, then by place; two files may have the same name.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> unusable(demo.record_set("bm-demo-ward", "1.0.0"))
+    {}
+    """
+    found: dict[str, list[Finding]] = {}
+    for rule in RULES:
+        for record, finding in rule.find(records) if rule.severity == "unusable" else ():
+            if finding.severity == "unusable":
+                found.setdefault(record, []).append(finding)
+    return {record: tuple(findings) for record, findings in found.items()}
 
 
 def agrees(published: float, exact: Fraction, *, decimals: int | None = None) -> bool:
@@ -251,9 +280,9 @@ def _rule(
     """Enter a function among the rules; what it yields becomes findings."""
 
     def enter(function: Callable[[RecordSet], _Breaks]) -> Callable[[RecordSet], _Breaks]:
-        def find(records: RecordSet) -> Iterator[Finding]:
+        def find(records: RecordSet) -> Iterator[tuple[str, Finding]]:
             for found in function(records):
-                yield Finding(
+                finding = Finding(
                     code,
                     found.severity or severity,
                     records.paths[found.id].name,
@@ -262,6 +291,7 @@ def _rule(
                     found.expected,
                     found.message,
                 )
+                yield found.id, finding
 
         RULES.append(Check(code, severity, sentence, find))
         return function

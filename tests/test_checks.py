@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from medgauge_lib.checks import RULES, Finding, agrees, check, checked, decimals_of, require_usable
+from medgauge_lib.board import board
+from medgauge_lib.checks import RULES, Finding, agrees, check, checked, decimals_of, require_usable, unusable
 from medgauge_lib.errors import InputError
 from medgauge_lib.records import read_records
 from tests.make_records import community, record, task, task_key, write
@@ -479,6 +480,20 @@ def test_require_usable_goes_by_file(tmp_path):
     rows = [record(A, {1: runs(**{"pass": False})}), record(B, {1: runs(run=1)})]
     with pytest.raises(InputError, match=f"{A}.json: .*/pass"):
         require_usable(read_records(write(tmp_path, *rows)))
+
+
+def test_files_of_one_name_are_told_apart(tmp_path):
+    """A broken community record spoils no verified one whose file has the same name in another folder."""
+    good, bad = (tmp_path / name / "r.json" for name in ("good", "bad"))
+    for path, row in ((good, record(A)), (bad, community(C, {1: runs(**{"pass": False})}))):
+        path.parent.mkdir()
+        path.write_text(json.dumps(row), encoding="utf-8")
+    records = read_records([good, bad])
+    require_usable(records, [A])
+    assert board(records).order == (A,)
+    assert list(unusable(records)) == [C]
+    with pytest.raises(InputError, match="r"bad/r\.json: /run_outcomes/0/runs/1/pass"):
+        require_usable(records)
 
 
 def test_errors_and_notes_leave_records_usable(tmp_path):
