@@ -23,6 +23,24 @@ function* words(seed) {
   }
 }
 
+// The double nearest to a quotient of integers of any size: 65 bits of it or more, the last one for all that
+// follow, are rounded once.
+function quotient(numerator, denominator) {
+  const size = numerator < 0n ? -numerator : numerator;
+  const shift = Math.max(0, 65 + denominator.toString(2).length - size.toString(2).length);
+  const shifted = size << BigInt(shift);
+  const bits = (shifted / denominator) | (shifted % denominator === 0n ? 0n : 1n);
+  return (numerator < 0n ? -1 : 1) * Number(bits) * 2 ** -shift;
+}
+
+// Six decimals, an exact half to the even digit. Of doubles only odd multiples of 1/128 are such halves, and
+// toFixed takes them away from zero.
+function sixDecimals(value) {
+  const text = value.toFixed(6);
+  const half = Math.abs(value * 128) % 2 === 1;
+  return half && Number(text.at(-1)) % 2 === 1 ? (value - Math.sign(value) * 1e-7).toFixed(6) : text;
+}
+
 // Normal distribution function by its power series; what is used of it lies within eight deviations.
 function normal(x) {
   let term = x;
@@ -73,14 +91,15 @@ function interval(x, denominator, seed) {
   const deviations = x.map((value) => BigInt(n) * value - total);
   const squares = deviations.reduce((sum, d) => sum + d * d, 0n);
   const cubes = deviations.reduce((sum, d) => sum + d * d * d, 0n);
-  const a = Number(cubes) / (6 * Number(squares) ** 1.5);
+  const a = Math.sqrt(quotient(cubes * cubes, 36n * squares ** 3n)) * (cubes < 0n ? -1 : 1);
+  const scale = BigInt(n) * denominator;
   const bounds = [deviate(0.025), deviate(0.975)].map((z) => {
     const h = (RESAMPLES - 1) * normal(z0 + (z0 + z) / (1 - a * (z0 + z)));
     const k = Math.floor(h);
-    const [one, next] = [Number(sums[k]), Number(sums[Math.min(k + 1, RESAMPLES - 1)])];
-    return (one + (h - k) * (next - one)) / (n * denominator);
+    const [one, next] = [sums[k], sums[Math.min(k + 1, RESAMPLES - 1)]].map((sum) => quotient(sum, scale));
+    return one + (h - k) * (next - one);
   });
-  return { estimate: Number(total) / (n * denominator), z0, a, lower: bounds[0], upper: bounds[1] };
+  return { estimate: quotient(total, scale), z0, a, lower: bounds[0], upper: bounds[1] };
 }
 
 const [path, denominator, seed] = process.argv.slice(2);
@@ -89,6 +108,6 @@ console.log(`tasks ${x.length}`);
 if (x.every((value) => value === x[0])) {
   console.log("no interval: one task, or all tasks have the same value");
 } else {
-  const found = interval(x, Number(denominator), BigInt(seed));
-  for (const [name, value] of Object.entries(found)) console.log(`${name} ${value.toFixed(6)}`);
+  const found = interval(x, BigInt(denominator), BigInt(seed));
+  for (const [name, value] of Object.entries(found)) console.log(`${name} ${sixDecimals(value)}`);
 }
