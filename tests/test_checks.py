@@ -492,7 +492,7 @@ def test_files_of_one_name_are_told_apart(tmp_path):
     require_usable(records, [A])
     assert board(records).order == (A,)
     assert list(unusable(records)) == [C]
-    with pytest.raises(InputError, match="r"bad/r\.json: /run_outcomes/0/runs/1/pass"):
+    with pytest.raises(InputError, match=r"bad/r\.json: /run_outcomes/0/runs/1/pass"):
         require_usable(records)
 
 
