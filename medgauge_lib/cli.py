@@ -6,6 +6,7 @@ cause is one or two lines on standard error, never a traceback.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -437,8 +438,13 @@ def _one_or_many(records: Sequence[Path]) -> Path | Sequence[Path]:
 
 
 def _print_json(value: Any) -> None:
+    try:
+        data = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        # A sum of runs may need more than 64 bits, which orjson refuses.
+        data = (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
     sys.stdout.flush()
-    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.write(data)
 
 
 main.add_command(findings)

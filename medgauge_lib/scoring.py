@@ -30,6 +30,7 @@ from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent
 
 _CLOSED = ("compliance_rate", "by_difficulty_class")
+_MOST = 2**63 - 1
 
 
 def score(records: RecordSet, *, seed: int = SEED, as_of: str | None = None) -> dict[str, dict[str, Any]]:
@@ -58,8 +59,8 @@ def score(records: RecordSet, *, seed: int = SEED, as_of: str | None = None) -> 
     ------
     InputError
         If the runs break a rule without which figures mean nothing, if no task of a record is left, if the
-        board has more than 26 groups, if a record was created after `as_of`, or if a file changed since it
-        was read.
+        board has more than 26 groups, if a total of tokens is beyond 2^63 - 1, if a record was created after
+        `as_of`, or if a file changed since it was read.
     ValueError
         If `as_of` is no date.
 
@@ -91,6 +92,7 @@ def score(records: RecordSet, *, seed: int = SEED, as_of: str | None = None) -> 
         if isinstance(tree["board"], dict):
             blocks["board"] = _plain(tree["board"])
         made[record] = _complete(_document(records, record), tree, blocks)
+        _fitting(made[record]["cost"], records.paths[record])
     return made
 
 
@@ -101,6 +103,18 @@ def _lettered(trees: Mapping[str, Any]) -> None:
             raise InputError(
                 tree["board"]["letters"].reason,
                 "score fewer records together; the board itself goes on with aa",
+            )
+
+
+def _fitting(cost: Mapping[str, Any], file: Path) -> None:
+    """Refuse totals beyond what a record can hold; each run's count fits, their sum need not."""
+    for name in ("tokens_in", "tokens_out"):
+        if cost.get(name, 0) > _MOST:
+            raise InputError(
+                f"the runs sum to {cost[name]}, which is more than a record can hold ({_MOST})",
+                f"correct {name} of the runs",
+                file=file,
+                pointer=f"/cost/{name}",
             )
 
 

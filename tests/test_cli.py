@@ -197,6 +197,21 @@ def test_check_does_not_compare_figures_of_runs_that_contradict_themselves(folde
     assert json.loads(run("check", folder, "--format", "json").stdout)["figures"] is None
 
 
+def test_sums_beyond_64_bits_are_printed_and_not_scored(tmp_path):
+    """Runs that each fit may sum to more: check prints the exact sum, score names where it does not fit."""
+    most = 2**63 - 1
+    runs = [(1, 1, {"tokens_in": most, "tokens_out": 1})] * 3
+    folder = write(tmp_path / "set", record("res-2026-01-01-a", {1: runs}, cost={"tokens_in": most}))
+    done = run("check", folder, "--format", "json")
+    assert done.exit_code == 1
+    assert 3 * most in [one["expected"] for one in json.loads(done.stdout)["findings"]]
+    assert done.stdout.startswith('{\n  "rules": [\n    {\n')
+    done = run("score", folder, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert f"res-2026-01-01-a.json: /cost/tokens_in: the runs sum to {3 * most}," in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_score_writes_records_that_check_finds_clean(folder, tmp_path):
     """Records with intervals and a board block, of the seed and date that were asked for."""
     done = run("score", folder, "--out", tmp_path / "out", "--seed", 7, "--as-of", "2026-02-03")
