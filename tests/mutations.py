@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -65,6 +66,17 @@ def kind_of(path: tuple[Any, ...]) -> str:
     return "recomputable" if reason is None else "held together" if reason[1] else "closed"
 
 
+def still_right(old: float, new: float) -> bool:
+    """Whether a changed number is the same fraction rounded to its decimals: 0.6666666666666667 for 2/3."""
+    if isinstance(new, int):
+        return False
+    simple = Fraction(old).limit_denominator(10**8)
+    exact = simple if float(simple) == old else Fraction(old)
+    text = Decimal(repr(new))
+    unit = Fraction(Decimal(1).scaleb(int(text.as_tuple().exponent)))
+    return any(abs(Fraction(text) - value) * 2 <= unit for value in (exact, Fraction(old)))
+
+
 def at(document: Any, path: tuple[Any, ...]) -> Any:
     """Value at a path."""
     for step in path:
@@ -107,6 +119,8 @@ def _try(
     for row, path in chosen.items():
         old = at(published[row], path)
         new = one_unit(old, sign)
+        if still_right(old, new):
+            continue
         what = (row, "/" + "/".join(map(str, path)), old, new)
         document = with_number(published[row], path, new)
         refused = fault(document | {"run_outcomes": RUNS})

@@ -14,12 +14,13 @@ import pytest
 from make_records import community, record, task, write
 from mutations import mutations, with_number
 
-from medgauge_lib import demo, scoring
+from medgauge_lib import charts, demo, scoring
 from medgauge_lib.audit import audit
 from medgauge_lib.audit.agreement import agreement
 from medgauge_lib.audit.published import CLOSED, numbers
 from medgauge_lib.audit.recomputed import Bound
-from medgauge_lib.checks import Finding, check
+from medgauge_lib.board import board
+from medgauge_lib.checks import Finding, check, checked
 from medgauge_lib.errors import InputError
 from medgauge_lib.intervals import QUANTILE_RULE, clopper_pearson
 from medgauge_lib.labels import Labels, read_labels
@@ -71,10 +72,10 @@ def only(records: RecordSet, **options: Any) -> Finding:
     return finding
 
 
-@pytest.mark.parametrize("board", demo.benchmarks(), ids=" ".join)
-def test_the_demo_set_is_clean(board: tuple[str, str]) -> None:
+@pytest.mark.parametrize("version", demo.benchmarks(), ids=" ".join)
+def test_the_demo_set_is_clean(version: tuple[str, str]) -> None:
     """Every figure of the demo agrees; what is not recomputed is of the closed side, with its reason."""
-    found = audit(demo.record_set(*board))
+    found = audit(demo.record_set(*version))
     assert found.findings == ()
     assert found.count("agrees") > 300
     assert {figure.outcome for figure in found.figures} == {"agrees", "closed"}
@@ -149,7 +150,7 @@ def test_a_finding_says_what_was_published_and_what_the_runs_give(tmp_path: Path
     assert found.message == "pass_at_3 is 0.6, but the runs give 2/3 = 0.6666666666666666"
 
 
-@pytest.mark.parametrize("decimals", [2, 3, 4, 6])
+@pytest.mark.parametrize("decimals", [2, 3, 4, 6, 15, 16])
 def test_a_record_that_rounds_is_correct(ward: RecordSet, decimals: int) -> None:
     """Every figure rounded to the same decimals, zeros dropped: no error."""
     published = {row: rounded(document, decimals) for row, document in ward.published.items()}
@@ -183,7 +184,12 @@ def test_one_rounded_figure_is_correct(tmp_path: Path) -> None:
         (0.3, Fraction(31, 100), 1, "one off"),
         (0.3, Fraction(31, 100), 2, "differs"),
         (2 / 3, Fraction(2, 3), 16, "same"),
-        (0.6666666666666667, Fraction(2, 3), 16, "differs"),
+        (0.6666666666666667, Fraction(2, 3), 16, "same"),  # 2/3 to 16 decimals; the double is …66
+        (0.6666666666666665, Fraction(2, 3), 16, "differs"),
+        (0.6666666666666668, Fraction(2, 3), 16, "differs"),
+        (0.666666666666667, Fraction(2, 3), 15, "rounded"),  # as %.15g writes it
+        (0.666666666666666, Fraction(2, 3), 15, "differs"),
+        (0.945828924162258, Fraction(107257, 113400), 15, "rounded"),  # …2574955; its double is …25755
         (0.666666666667, Fraction(2, 3), 12, "rounded"),
         (0.794183123, Bound(0.79418312345678, 12), 9, "rounded"),
         (0.794183123457, Bound(0.79418312345678, 12), 12, "same"),
@@ -198,7 +204,7 @@ def test_one_rounded_figure_is_correct(tmp_path: Path) -> None:
     ],
 )
 def test_agreement_case_by_case(published: float, exact: Any, decimals: int, expected: str) -> None:
-    """Decision 9 and its five cases, worked out by hand."""
+    """Decision 9 and its cases, worked out by hand."""
     assert agreement(published, exact, decimals=decimals) == expected
 
 
@@ -514,6 +520,53 @@ def test_runs_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     one = record(ONE, {1: [(2, 2), (2, 2, {"pass": False}), (2, 2)]})
     with pytest.raises(InputError, match="/run_outcomes/0/runs/1/pass"):
         audit(read_records(write(tmp_path, one)))
+
+
+def test_a_broken_community_record_stops_nothing_but_its_own_figures(tmp_path: Path) -> None:
+    """Rows of the board are compared as without it; its numbers are undecided, and `score` refuses it."""
+    broken = community("res-2026-01-01-c", {1: [(2, 2), (2, 2, {"pass": False}), (2, 2)]})
+    alone = read(tmp_path, record(ONE, {1: PASS, 2: ONCE}), record("res-2026-01-01-b", {1: FAIL, 2: ONCE}))
+    together = read_records(write(tmp_path / "out", broken))
+    before, found = audit(alone), audit(together)
+    assert [one for one in found.figures if one.id != broken["id"]] == list(before.figures)
+    assert found.findings == before.findings == ()
+    apart = [one for one in found.figures if one.id == broken["id"]]
+    assert {one.outcome for one in apart} == {"undecided", "closed"}
+    reason = (
+        "the runs cannot be trusted: /run_outcomes/0/runs/1/pass: pass is false, but all checkpoints passed"
+    )
+    assert {one.reason for one in apart if one.outcome == "undecided"} == {reason}
+    assert [one.code for one in check(together) if one.severity == "unusable"] == ["run.pass"]
+    with pytest.raises(InputError, match=r"res-2026-01-01-c\.json: /run_outcomes/0/runs/1/pass"):
+        scoring.score(together)
+
+
+def test_the_tables_of_integrity_stand_beside_a_broken_community_record(tmp_path: Path) -> None:
+    """Every table of the notebook that takes the audit or the community is made all the same."""
+    broken = community("res-2026-01-01-c", {1: [(2, 2), (2, 2, {"pass": False}), (2, 2)]})
+    held = read_records(write(tmp_path, record(ONE, {1: PASS, 2: ONCE}), broken))
+    compared, audited = board(held), audit(held)
+    rules = (*checked(held), *audited.checked)
+    charts.integrity_sentences(rules, audited)
+    charts.findings_table(rules)
+    charts.checks_table(rules)
+    charts.audit_table(audited, held, compared)
+    charts.audit_figures_table(audited)
+    charts.closed_table(audited)
+    charts.community_table(compared, id="community-integrity")
+    assert any("res-2026-01-01-c.json: /run_outcomes/0/runs/1/pass" in note for note in compared.notes)
+
+
+@pytest.mark.parametrize(("lower", "right"), [(0.039062, True), (0.039063, True), (0.039061, False)])
+def test_an_exact_half_may_be_rounded_either_way(tmp_path: Path, lower: float, right: bool) -> None:
+    """With 128 tasks a bound of 5/128 = 0.0390625 agrees with both neighbours, and with no other number."""
+    tasks = {k: [(int(k < 10), 1)] * 3 for k in range(128)}
+    records = read(tmp_path, record(ONE, tasks))
+    path = (*HOLDOUT, "task_pass_rate_ci")
+    block = records.published[ONE]["scores"]["by_subset"]["holdout"]["task_pass_rate_ci"]
+    assert (block["lower"], block["upper"]) == (0.039062, 0.132812)  # 5/128 and 17/128
+    wrong = [("error", "published.task_pass_rate_ci", "/" + "/".join([*path, "lower"]))]
+    assert told(changed(records, (*path, "lower"), lower)) == ([] if right else wrong)
 
 
 def test_a_fault_inside_a_class_is_told(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from medgauge_lib.audit.published import (
     pairs_of,
 )
 from medgauge_lib.audit.recomputed import Bound, Tree, Undecided, recomputed
-from medgauge_lib.checks import Finding, Rule, Severity
+from medgauge_lib.checks import Finding, Rule, Severity, unusable
 from medgauge_lib.estimators import Quantity
 from medgauge_lib.intervals import QUANTILE_RULE
 from medgauge_lib.labels import Labels
@@ -41,7 +41,8 @@ from medgauge_lib.results import Absent
 from medgauge_lib.schema import pointer, quoted
 
 Outcome = Literal["agrees", "differs", "not implemented", "closed", "undecided"]
-"""What came of one published figure; ``undecided`` where some run lacks the field that it is made from."""
+"""What came of one published figure; ``undecided`` where some run lacks the field that it is made from, or
+the runs of a community record cannot be trusted."""
 
 _SENTENCES: tuple[tuple[str, Severity, str], ...] = (
     ("n_tasks_total", "error", "The number of tasks is that of the runs, void task versions out."),
@@ -193,7 +194,8 @@ def audit(records: RecordSet, *, labels: Labels | None = None) -> Audit:
     Raises
     ------
     InputError
-        If the runs break a rule without which figures mean nothing.
+        If the runs of a verified record break a rule without which figures mean nothing. The figures of a
+        community record that does are undecided.
 
     Examples
     --------
@@ -202,19 +204,27 @@ def audit(records: RecordSet, *, labels: Labels | None = None) -> Audit:
     >>> found.count("differs"), found.findings
     (0, ())
     """
-    trees = recomputed(records, seeds=partial(seed_of, records), labels=labels)
+    apart = set(records.subjects.loc[~records.subjects["verified"], "id"])
+    broken = {record: found[0] for record, found in unusable(records).items() if record in apart}
+    trees: dict[str, Tree | Undecided] = dict(
+        recomputed(records, seeds=partial(seed_of, records), labels=labels, without=broken)
+    )
+    trees |= {
+        record: Undecided(f"the runs cannot be trusted: {found.pointer}: {found.message}")
+        for record, found in broken.items()
+    }
     return against(records, trees)
 
 
-def against(records: RecordSet, trees: Mapping[str, Tree]) -> Audit:
+def against(records: RecordSet, trees: Mapping[str, Tree | Undecided]) -> Audit:
     """Hold published figures against figures that are recomputed already.
 
     Parameters
     ----------
     records : RecordSet
         One benchmark version.
-    trees : mapping of str to Tree
-        Record id to its recomputed figures, from `recomputed`.
+    trees : mapping of str to Tree or Undecided
+        Record id to its recomputed figures, from `recomputed`, or why there are none.
 
     Returns
     -------
@@ -223,9 +233,13 @@ def against(records: RecordSet, trees: Mapping[str, Tree]) -> Audit:
     figures: list[Compared] = []
     found: dict[str, list[Finding]] = {rule.code: [] for rule in RULES}
     for record, published in records.published.items():
+        tree = trees[record]
+        if isinstance(tree, Undecided):
+            figures += _undecided(record, published, tree)
+            continue
         digits = digits_of(records, record)
-        compared, unequal, rounds = _compared(record, published, trees[record], digits)
-        inconsistent = list(breaks(records, record, trees[record], digits=digits, rounds=rounds))
+        compared, unequal, rounds = _compared(record, published, tree, digits)
+        inconsistent = list(breaks(records, record, tree, digits=digits, rounds=rounds))
         figures += [*compared, *_others(record, published, compared, inconsistent)]
         for one in (*unequal, *inconsistent):
             code = PREFIX + one.code
@@ -324,6 +338,18 @@ def _others(
                 found = wrong.get(path)
                 exact = number if found is None else found.expected
                 yield Compared(record, path, code, number, exact, "agrees" if found is None else "differs")
+
+
+def _undecided(record: str, published: Published, why: Undecided) -> Iterator[Compared]:
+    """Published numbers of a record whose runs decide nothing."""
+    for block in BLOCKS:
+        for path, number in numbers(published.get(block, {}), (block,)):
+            reason = closed(path)
+            if reason is not None:
+                yield Compared(record, path, "", number, reason[0], "closed")
+            elif path[-1] not in STATED:
+                code = PREFIX + _FOLLOWS.get(str(path[-1]), code_of(path))
+                yield Compared(record, path, code, number, why, "undecided")
 
 
 _FOLLOWS = {"defect_f1": "f1", "absolute": "absolute"}

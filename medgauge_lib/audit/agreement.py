@@ -1,8 +1,8 @@
 """Whether a published number is the exact one at the precision it was published with (decision 9).
 
-The decimals of a number are those of its text in the file. Two things are known beyond them. A number of 15
-or more significant digits was not rounded by a publisher: it is a double as a program wrote it. And most
-programs drop the zeros at the end, so a number may have more decimals than its text shows.
+A number agrees where it is at most half a unit of its last written digit from the exact one, or the nearest
+double of it, or that double rounded. The decimals of a number are those of its text in the file; most programs
+drop the zeros at the end, so a number may have more decimals than its text shows.
 
 References
 ----------
@@ -11,7 +11,6 @@ References
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -19,15 +18,12 @@ from medgauge_lib.audit.recomputed import DECIMALS, Bound, Undecided
 from medgauge_lib.checks import agrees, decimals_of
 from medgauge_lib.results import Absent, as_written
 
-UNROUNDED = 15
-"""Significant digits from which a number is a double as a program wrote it."""
-
 Agreement = Literal["same", "rounded", "one off", "other digits", "differs"]
 """How a published number stands to the exact one.
 
-``same``: it is what `written` gives. ``rounded``: its rounding at fewer decimals. ``one off``: its rounding
-at fewer decimals too, yet one unit off in the last digit of `written`: a wrong last digit that became 0 looks
-like that.
+``same``: it is what `written` gives, or the exact one rounded to no fewer decimals than that has.
+``rounded``: its rounding at fewer decimals. ``one off``: its rounding at fewer decimals too, yet one unit off
+in the last digit of `written`: a wrong last digit that became 0 looks like that.
 ``other digits``: a bound that agrees as far as programs do, to 12 decimals, and not beyond.
 """
 
@@ -83,8 +79,8 @@ def agreement(published: float, exact: Fraction | int | Bound, *, decimals: int)
     >>> share = Fraction(31, 100)
     >>> [agreement(p, share, decimals=d) for p, d in ((0.31, 2), (0.3, 2), (0.3, 1), (0.35, 2))]
     ['same', 'differs', 'one off', 'differs']
-    >>> agreement(0.6666666666666667, Fraction(2, 3), decimals=16)
-    'differs'
+    >>> [agreement(p, Fraction(2, 3), decimals=16) for p in (0.6666666666666667, 0.6666666666666665)]
+    ['same', 'differs']
     """
     canonical = written(exact)
     if published == canonical or (isinstance(exact, Bound) and published == exact.value):
@@ -94,15 +90,12 @@ def agreement(published: float, exact: Fraction | int | Bound, *, decimals: int)
     if isinstance(exact, Bound) and decimals > exact.decimals:
         near = abs(published - exact.value) * 10**exact.decimals <= 1
         return "other digits" if near and exact.decimals == DECIMALS else "differs"
-    if isinstance(exact, Fraction) and _significant(published) >= UNROUNDED:
-        return "differs"
     value = as_written(exact.value) if isinstance(exact, Bound) else exact
-    if not agrees(published, value, decimals=decimals):
+    # Programs round the double, not the fraction, which differs where a half lies between the two.
+    if not any(agrees(published, one, decimals=decimals) for one in (value, Fraction(float(value)))):
         return "differs"
-    unit = Fraction(1, 10 ** decimals_of(canonical))
+    finest = decimals_of(canonical)
+    if agrees(published, value, decimals=max(decimals, finest)):
+        return "same"
+    unit = Fraction(1, 10**finest)
     return "one off" if abs(as_written(published) - as_written(canonical)) == unit else "rounded"
-
-
-def _significant(number: float) -> int:
-    """Significant digits of the shortest decimal that reads back as the number."""
-    return len(Decimal(repr(number)).normalize().as_tuple().digits)

@@ -11,8 +11,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ from medgauge_lib.estimators import (
     values,
 )
 from medgauge_lib.intervals import DECIMALS as BCA_DECIMALS
-from medgauge_lib.intervals import estimate
+from medgauge_lib.intervals import bca, estimate, resampled_sums
 from medgauge_lib.labels import CLASSES, Labels
 from medgauge_lib.outcomes import N_RUNS, SUBSETS, Outcomes, live_runs, outcomes
 from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
@@ -111,7 +111,12 @@ class Scored:
 
 
 def recomputed(
-    records: RecordSet, *, seeds: Seeds, as_of: str | None = None, labels: Labels | None = None
+    records: RecordSet,
+    *,
+    seeds: Seeds,
+    as_of: str | None = None,
+    labels: Labels | None = None,
+    without: Collection[str] = (),
 ) -> dict[str, Tree]:
     """Compute every figure of every record that runs decide.
 
@@ -125,6 +130,8 @@ def recomputed(
         Date of the board; the latest creation date among the records where not given.
     labels : Labels, optional
         Labels of the closed side; with them strata are recomputed too, without them they are left out.
+    without : collection of str, optional
+        Community records to leave out, since their runs cannot be trusted.
 
     Returns
     -------
@@ -145,8 +152,10 @@ def recomputed(
     >>> made["scores"]["by_subset"]["holdout"]["n"], made["board"]["letters"]
     (20, ('a',))
     """
-    require_usable(records)
+    ids = [record for record in records.published if record not in without]
+    require_usable(records, ids)
     live = live_runs(records)
+    live = live[live["id"].isin(ids)]
     by_subset = {subset: _scored(records, live, subset, seeds, labels) for subset in SUBSETS}
     blocks = _of_the_board(records, by_subset["holdout"], as_of)
     runs_of = dict(iter(live.groupby("id", sort=False)))
@@ -162,6 +171,7 @@ def recomputed(
             "cost": _cost(runs_of.get(record, live.iloc[:0]), applicable=bool(applicable[record])),
         }
         for record, published in records.published.items()
+        if record in ids
     }
 
 
@@ -241,9 +251,30 @@ def _intervals(value: Values, seeds: Sequence[int | None]) -> list[Tree | Absent
         columns = [k for k, asked in enumerate(seeds) if asked == seed]
         rows = tuple(value.rows[k] for k in columns)
         part = Values(value.quantity, rows, value.x[:, columns], value.denominator)
-        for k, found in zip(columns, estimate(part, seed=seed), strict=True):
-            made[k] = _interval(found.interval)
+        sums = resampled_sums(part.x, seed=seed)
+        for k, x, row in zip(columns, part.x.T, sums, strict=True):
+            found = bca(x, row, part.denominator, seed=seed)
+            made[k] = _interval(found if isinstance(found, Absent) else _with_halves(found, row, part))
     return made
+
+
+def _with_halves(interval: Interval, sums: np.ndarray[Any, Any], part: Values) -> Interval:
+    """Return an interval with those bounds as they were before rounding that are exact halves.
+
+    Such a bound may be rounded either way. Both resampled sums around its place are the half itself.
+    """
+    scale = part.n_tasks * part.denominator
+    largest = int(sums.max())
+
+    def unrounded(bound: float) -> float:
+        for side in (-1, 1):
+            half = as_written(bound) + Fraction(side, 2 * 10**BCA_DECIMALS)
+            place = half * scale
+            if place.denominator == 1 and 0 <= place <= largest and (sums == int(place)).sum() > 1:
+                return float(half)
+        return bound
+
+    return replace(interval, low=unrounded(interval.low), high=unrounded(interval.high))
 
 
 def _interval(interval: Interval | Absent) -> Tree | Absent:
