@@ -48,5 +48,5 @@ lock: ## write requirements.lock anew from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --custom-compile-command "make lock" --output-file requirements.lock
 
-clean: ## remove what the other commands made
+clean: ## remove .venv, demo/ and caches; reports/ stay
 	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -126,7 +126,7 @@ def _rows(records: RecordSet, wanted: Collection[str] | None) -> tuple[str, ...]
         if not ids:
             raise InputError(
                 "none of the records is verified by the site",
-                "a board ranks only records with verified_by_site true",
+                "only verified records are ranked; medgauge import --review-record states a review",
             )
         return ids
     unknown = sorted(set(wanted) - set(subjects["id"]))

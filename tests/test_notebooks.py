@@ -78,15 +78,24 @@ FIGURES = {
 }
 OR_WORDS = {
     *("community", "community-integrity", "difficulty-rises", "constraint-hits"),
-    *("findings", "void", "board-dev", "board-calib"),
+    *("findings", "void", "board-dev", "board-calib", "labels"),
 }
-"""Figures whose place a sentence takes where there is nothing to show; the ward demo has them all."""
+"""Figures whose place a sentence takes where there is nothing to show; the ward demo and its labels have all."""
 
 
 def test_every_figure_has_an_id_of_its_own():
     """No two figures of a report share an id, so that a file and a command name one figure."""
     ids = [name for notebook, names in FIGURES.items() if notebook != "finding_quality" for name in names]
     assert len(ids) == len(set(ids))
+
+
+def test_no_notebook_brings_the_labels_or_the_title_of_another_board():
+    """A params file without labels or title means none, as in a report: the parameters cells name none."""
+    for path in NOTEBOOKS:
+        cell = next(c for c in nbformat.read(path, 4).cells if "parameters" in c.metadata.get("tags", []))
+        given = dict(line.split(" = ") for line in cell.source.splitlines())
+        assert given["title"] == "None"
+        assert given.get("labels", "None") == "None"
 
 
 def code(notebook):

@@ -109,8 +109,9 @@ def board_table(board: Board) -> Table:
     caption = (
         f"{display.count(len(board.rows), 'row')}, {display.count(board.n_tasks, 'task')} of subset "
         f"{board.subset}, three runs each. Rows are in order of pass^3, highest first; neighbours in exactly "
-        "the same groups are in order of cost per success. Rows on one bar are not shown to differ; darker "
-        "bars hold the highest pass^3. In the drawing, filled is pass^3 with its interval, hollow is pass@3. "
+        "the same groups are in order of cost per success. Rows on one bar are not shown to differ; the "
+        "bars that stand out hold the highest pass^3. In the drawing, filled is pass^3 with its interval, "
+        "hollow is pass@3. "
         "Intervals are 95 %, exact for pass^3 and pass@3 and BCa over tasks for the other two; there is none "
         "where all tasks have the same value."
     )
