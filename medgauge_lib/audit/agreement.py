@@ -1,8 +1,8 @@
 """Whether a published number is the exact one at the precision it was published with (decision 9).
 
 A number agrees where it is at most half a unit of its last written digit from the exact one, or the nearest
-double of it, or that double rounded. The decimals of a number are those of its text in the file; most programs
-drop the zeros at the end, so a number may have more decimals than its text shows.
+double of it, or that double rounded. The decimals of a number are those of its text in the file;
+most programs drop the zeros at the end, so a number may have more decimals than its text shows.
 
 References
 ----------
