@@ -1,14 +1,17 @@
 """The command line: a thin skin over the library.
 
-Exit codes everywhere: 0 clean, 1 findings or a difference, 2 input that cannot be used. What a user can
-cause is one or two lines on standard error, never a traceback.
+Exit codes everywhere: 0 clean, 1 findings or a difference, 2 input that cannot be used; 130
+interrupted, 143 terminated. What a user can cause is one or two lines on standard error, never a traceback.
 """
 
 from __future__ import annotations
 
 import json
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
 UNUSABLE = 2
 """Exit code for input that cannot be used."""
 
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+"""Exit codes after Ctrl-C and after SIGTERM, as shells have them."""
+
 SEED_RANGE = click.IntRange(0, 2**64 - 1)
 SOURCES = click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path))
 SUBSET = click.option(
@@ -43,13 +49,37 @@ SUBSET = click.option(
 )
 
 
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM unwind the command, so that it clears away what it has half written."""
+
+    def leave(*_: object) -> None:
+        raise SystemExit(TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may set a handler
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 class Commands(click.Group):
     """Commands whose errors are one or two lines."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; say what is wrong with the input and leave with exit code 2."""
+        """Run a command; say what is wrong with the input and leave with exit code 2.
+
+        An interrupt leaves with 130 and a termination with 143, after whatever was half written is gone.
+        """
         try:
-            return super().invoke(ctx)
+            with _terminable():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("medgauge: interrupted", err=True)
+            return ctx.exit(INTERRUPTED)
         except InputError as error:
             message = str(error)
         except BrokenPipeError:

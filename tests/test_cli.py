@@ -7,8 +7,10 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -309,6 +311,28 @@ def test_version_and_help():
     assert run("--version").stdout == f"medgauge, version {__version__}\n"
     shown = run("--help").stdout
     assert all(name in shown for name in ("board", "check", "demo", "report", "score"))
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [(signal.SIGINT, 130, "medgauge: interrupted\n"), (signal.SIGTERM, 143, "")],
+)
+def test_a_signal_ends_a_command_through_its_clean_up(tmp_path, monkeypatch, number, code, said):
+    """Ctrl-C and SIGTERM have exit codes of their own, never that of findings, and let clean-up run."""
+    cleared = []
+
+    def slow(_):
+        try:
+            os.kill(os.getpid(), number)
+            time.sleep(10)
+        finally:
+            cleared.append(True)
+
+    monkeypatch.setattr("medgauge_lib.demo.write", slow)
+    before = signal.getsignal(signal.SIGTERM)
+    done = run("demo", tmp_path / "demo")
+    assert (done.exit_code, done.stderr, cleared) == (code, said, [True])
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_installed_command_survives_a_closed_pipe(folder):
