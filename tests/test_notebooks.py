@@ -80,7 +80,7 @@ OR_WORDS = {
     *("community", "community-integrity", "difficulty-rises", "constraint-hits"),
     *("findings", "void", "board-dev", "board-calib", "labels"),
 }
-"""Figures whose place a sentence takes where there is nothing to show; the ward demo and its labels have all."""
+"""Figures whose place a sentence takes where there is nothing to show; the ward demo has them all."""
 
 
 def test_every_figure_has_an_id_of_its_own():
@@ -197,7 +197,7 @@ def assert_figures(executed, name):
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_notebook_runs_as_it_is_in_jupyter(name, project):
-    """In its own folder and with nothing set, a notebook shows all figures of the demo set that need no labels."""
+    """In its own folder and with nothing set, a notebook shows all figures of the demo that need no labels."""
     run("jupyter", "execute", f"{name}.ipynb", f"--output={name}.jupyter.ipynb", cwd=project / "notebooks")
     executed = nbformat.read(project / "notebooks" / f"{name}.jupyter.ipynb", as_version=4)
     assert_figures(executed, name)
