@@ -239,15 +239,15 @@ def check_command(ctx: click.Context, records: Sequence[Path], labels: Path | No
     Exit codes: 0 clean, 1 findings, 2 input that cannot be read.
     """
     from medgauge_lib.audit import audit
-    from medgauge_lib.checks import checked
+    from medgauge_lib.checks import checked, unusable
     from medgauge_lib.labels import read_labels
     from medgauge_lib.records import read_records
 
     found = read_records(_one_or_many(records))
     known = None if labels is None else read_labels(labels)
     outcome = checked(found)
-    unusable = any(finding.severity == "unusable" for _, findings in outcome for finding in findings)
-    held = None if unusable else audit(found, labels=known)
+    ranked = set(found.subjects.loc[found.subjects["verified"], "id"])
+    held = None if ranked & set(unusable(found)) else audit(found, labels=known)
     outcome += () if held is None else held.checked
     if shape == "json":
         _print_json(_check_json(found, outcome, held))

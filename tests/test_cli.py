@@ -90,6 +90,19 @@ def test_board_with_labels_shows_the_classes(folder, tmp_path):
     assert (refused.exit_code, refused.stdout) == (2, "")
 
 
+def test_a_broken_community_record_hides_no_comparison(folder):
+    """Its own findings are told, and the figures of the others are compared all the same."""
+    path = folder / "res-2026-01-01-c.json"
+    raw = json.loads(path.read_bytes())
+    raw["run_outcomes"][0]["runs"][1]["pass"] = False
+    path.write_text(json.dumps(raw))
+    done = run("check", folder, "--format", "json")
+    found = json.loads(done.stdout)
+    assert done.exit_code == 1
+    assert "run.pass" in {one["code"] for one in found["findings"]}
+    assert "published.pass_at_3" in {rule["code"] for rule in found["rules"]}
+
+
 def test_board_takes_files_too(folder):
     """Single files make the same board as their folder."""
     files = sorted(folder.glob("*.json"))
