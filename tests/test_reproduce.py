@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,6 +27,7 @@ from medgauge_lib.report.shown import Shown, figures
 
 RATES = """\
 import json
+import os
 from IPython.display import display
 from medgauge_lib import load
 found = load(records, benchmark=benchmark, benchmark_version=benchmark_version)
@@ -358,3 +360,93 @@ def test_long_lists_are_cut_in_text_and_whole_in_json() -> None:
     made = Reproduced("bm 1", (Compared("f", "summary", "differs", found),), ())
     assert made.to_text().splitlines()[-2] == "  and 3 more differences; --format json lists them all"
     assert len(made.to_json()["figures"][0]["differences"]) == LINES + 3
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "told"),
+    [
+        ("figures", {}, "names no figure"),
+        ("figures", [], "holds no report"),
+        ("figures/board", "groups", "'board' names no notebook"),
+        ("figures/board/notebook", "../groups", "'board' names no notebook"),
+        ("figures/board/notebook", 3, "'board' names no notebook"),
+        ("figures/board/notebook", "other", "not among the outputs"),
+        ("figures/more", {"notebook": "groups"}, "shows no figure 'more'"),
+        ("outputs", ["a"], "holds no report"),
+        ("outputs/..", "0", "holds no report"),
+        ("outputs/" + "a" * 300, "0", "holds no report"),
+        ("outputs/index.html", None, "holds no report"),
+        ("inputs", 1, "holds no report"),
+        ("inputs/params", [], "holds no report"),
+        ("inputs/params/values", None, "holds no report"),
+        ("inputs/params/values/records", 1, "/inputs/params/values/records: is not a text"),
+        ("inputs/params/values/library", "x", "source folders records"),
+        ("inputs/params/file", "../made.yaml", "/inputs/params/file"),
+        ("inputs/params/file", {}, "/inputs/params/file"),
+        ("inputs/records", {"..": "0"}, "/inputs/records"),
+        ("inputs/records", None, "/inputs/records"),
+        ("inputs/labels", 7, "/inputs/labels"),
+        ("inputs/library", {}, "/inputs/library"),
+        ("inputs/library/uses", {"numpy": 1}, "/inputs/library"),
+    ],
+)
+def test_a_manifest_of_another_form_is_refused(copied: Path, where: str, value: Any, told: str) -> None:
+    """Whatever part of a manifest is not as a build writes it, two lines say so; exit 2, nothing ran."""
+
+    def put(known: dict[str, Any]) -> None:
+        *way, last = where.split("/")
+        for step in way:
+            known = known[step]
+        known[last] = value
+
+    alter(put)
+    code, out, errors = run()
+    assert (code, out, len(errors.splitlines())) == (2, "", 2)
+    assert told in errors
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a": "\xff"}', b'{"a": "\\ud800"}', b'{"a": NaN}'])
+def test_a_manifest_that_is_no_json_is_refused(copied: Path, content: bytes) -> None:
+    """Depth, bytes and values that JSON does not have are told in two lines; exit 2."""
+    (REPORT / "manifest.json").write_bytes(content)
+    code, _, errors = run()
+    assert (code, len(errors.splitlines())) == (2, 2)
+    assert "holds no report" in errors
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"{}", b"\xff", b"[" * 100_000, b'{"nbformat": 4, "nbformat_minor": 5, "cells": [1]}'],
+)
+def test_a_broken_notebook_of_a_report_is_named(copied: Path, content: bytes) -> None:
+    """A notebook that the manifest vouches for and that is none is named in two lines; exit 2."""
+    (REPORT / "notebooks" / "groups.ipynb").write_bytes(content)
+    alter(lambda known: known["outputs"].update({"notebooks/groups.ipynb": sha256(content)}))
+    code, out, errors = run()
+    assert (code, out, len(errors.splitlines())) == (2, "", 2)
+    assert "groups" in errors
+
+
+def test_a_file_outside_the_report_is_not_one_of_it(copied: Path) -> None:
+    """A link that leads out of the folder is refused."""
+    file = REPORT / "notebooks" / "groups.ipynb"
+    file.rename(copied / "away.ipynb")
+    file.symlink_to(copied / "away.ipynb")
+    assert "leads out of the folder" in run()[2]
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "index.html"])
+def test_a_pipe_in_a_report_is_not_waited_for(copied: Path, name: str) -> None:
+    """Where a pipe lies in the place of a file, the report is refused at once."""
+    (REPORT / name).unlink()
+    os.mkfifo(REPORT / name)
+    assert run()[0] == 2
+
+
+def test_what_a_manifest_says_reaches_no_terminal_as_a_command() -> None:
+    """Names, remarks and reasons are printed without control characters."""
+    from medgauge_lib.report.reproduce import Compared
+
+    evil = "a\x1b]0;x\x07\x9b2J"
+    made = Reproduced(evil, (Compared(evil, evil, "failed", reason=evil),), (evil,))
+    assert made.to_text().replace("\n", "").isprintable()

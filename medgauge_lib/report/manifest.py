@@ -11,8 +11,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from importlib import metadata
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import medgauge_lib
 from medgauge_lib._version import __version__
@@ -33,6 +33,9 @@ SINGLE = "report.html"
 
 RUN = "run.json"
 """The one file of a report that tells when it was made."""
+
+MAX_BYTES = 2**26
+"""A manifest has a line for each file; anything larger is some other file."""
 
 _NAME_OF = re.compile(r"[^A-Za-z0-9._-]")
 
@@ -151,13 +154,82 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        The manifest; empty where there is none or it cannot be read.
+        The manifest; empty where there is none, it cannot be read, or a part of it has another form.
+    """
+    found = read_object(folder / NAME)
+    return found if _is_formed(found) else {}
+
+
+def read_object(file: Path) -> dict[str, Any]:
+    """Read a JSON file of a report that holds one object.
+
+    Parameters
+    ----------
+    file : Path
+        The file, there or not.
+
+    Returns
+    -------
+    dict
+        The object; empty where there is none or it cannot be read.
     """
     try:
-        found = json.loads((folder / NAME).read_bytes())
-    except (OSError, ValueError):
+        if not file.is_file() or file.stat().st_size > MAX_BYTES:
+            return {}
+        found = json.loads(file.read_bytes())
+        # What JSON can spell and a page cannot hold, such as half a surrogate pair, fails here.
+        canonical_json(found)
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _is_formed(known: Mapping[str, Any]) -> bool:
+    """Tell whether the parts that are there have the form in which `manifest` writes them."""
+    inputs = known.get("inputs", {})
+    if not isinstance(inputs, dict) or not isinstance(known.get("figures", {}), dict):
+        return False
+    params = inputs.get("params", {"values": {}})
+    if not isinstance(params, dict) or not isinstance(params.get("values"), dict):
+        return False
+    if any(isinstance(value, (dict, list, float)) for value in params["values"].values()):
+        return False
+    return is_hashes(inputs.get("notebooks", {})) and is_hashes(known.get("outputs", {}))
+
+
+def is_hashes(found: object) -> TypeGuard[dict[str, str]]:
+    """Tell whether something is a mapping of paths that stay in their folder to hashes.
+
+    Parameters
+    ----------
+    found : object
+        Any value of JSON.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_hashes({"a/b.json": "0"}), is_hashes({"../b.json": "0"}), is_hashes(["b.json"])
+    (True, False, False)
+    """
+    return isinstance(found, dict) and all(
+        _stays(path) and isinstance(known, str) for path, known in found.items()
+    )
+
+
+def _stays(path: str) -> bool:
+    """Tell whether a path is relative, never goes up, and can be one of a file."""
+    parts = PurePosixPath(path).parts
+    return (
+        bool(parts)
+        and not path.startswith("/")
+        and ".." not in parts
+        and "\0" not in path
+        and len(path.encode()) <= 1024
+        and all(len(part.encode()) <= 255 for part in parts)
+    )
 
 
 def same_but_notebooks(old: Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:
@@ -198,9 +270,9 @@ def is_same(old: Mapping[str, Any], inputs: Mapping[str, Any], name: str, execut
     bool
         False where it is missing or was changed.
     """
-    if old["inputs"]["notebooks"].get(name) != inputs["notebooks"][name] or not executed.is_file():
+    if old["inputs"].get("notebooks", {}).get(name) != inputs["notebooks"][name] or not executed.is_file():
         return False
-    return bool(old["outputs"].get(f"notebooks/{name}.ipynb") == file_sha256(executed))
+    return bool(old.get("outputs", {}).get(f"notebooks/{name}.ipynb") == file_sha256(executed))
 
 
 def is_whole(folder: Path, old: Mapping[str, Any]) -> bool:
@@ -219,7 +291,7 @@ def is_whole(folder: Path, old: Mapping[str, Any]) -> bool:
         The run record aside, which may differ.
     """
     written: Mapping[str, str] = old.get("outputs", {})
-    return not altered(folder, written)
+    return bool(written) and not altered(folder, written)
 
 
 def altered(folder: Path, written: Mapping[str, str]) -> list[str]:
@@ -332,7 +404,11 @@ def file_sha256(path: Path) -> str:
         Where it cannot be read.
     """
     try:
-        return sha256(path.read_bytes())
+        # Opening a pipe would wait for whoever writes to it.
+        if path.exists() and not path.is_file():
+            raise InputError("is not a file", "remove it, or put the file in its place", file=path)
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         reason = (error.strerror or "unreadable").lower()
         raise InputError(

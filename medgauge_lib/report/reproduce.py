@@ -7,11 +7,12 @@ them. Everything the report was made from is held against its manifest before an
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import nbformat
 
@@ -21,7 +22,7 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.report import manifest
 from medgauge_lib.report.compare import LINES, Difference, differences
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
-from medgauge_lib.report.params import ReportParams, locate, read_params
+from medgauge_lib.report.params import FindingsParams, Params, ReportParams, locate, read_params
 from medgauge_lib.report.shown import Shown
 from medgauge_lib.report.shown import figures as shown_in
 from medgauge_lib.schema import near, quoted
@@ -29,6 +30,8 @@ from medgauge_lib.schema import near, quoted
 Outcome = Literal["match", "differs", "failed"]
 
 _CHANGES = 3
+
+_NOTEBOOK = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
@@ -106,11 +109,12 @@ class Reproduced:
         str
             One line a figure, the first `LINES` differences of each below it, and a line that counts.
         """
-        lines = [f"{self.name}: inputs as in the manifest", *(f"note: {remark}" for remark in self.remarks)]
+        lines = [f"{text(self.name)}: inputs as in the manifest"]
+        lines += [f"note: {text(remark)}" for remark in self.remarks]
         for one in self.figures:
-            place = f"{text(one.figure, 60)} ({one.notebook}): "
+            place = f"{text(one.figure, 60)} ({text(one.notebook)}): "
             if one.outcome == "failed":
-                lines.append(place + "not made: " + one.reason)
+                lines.append(place + "not made: " + text(one.reason))
                 continue
             lines.append(place + one.outcome)
             lines += [f"  {difference}" for difference in one.differences[:LINES]]
@@ -179,7 +183,12 @@ def reproduce(
     _require_same(folder, known, sources)
     names = list(dict.fromkeys(known["figures"][figure]["notebook"] for figure in wanted))
     notebooks = {name: folder / "notebooks" / f"{name}.ipynb" for name in names}
-    published = {name: shown_in(name, path.read_text("utf-8")) for name, path in notebooks.items()}
+    published = {name: _published(name, path) for name, path in notebooks.items()}
+    for figure in wanted:
+        name = known["figures"][figure]["notebook"]
+        if figure not in published[name]:
+            wrong = f"shows no figure {quoted(figure)}, which the manifest names"
+            raise InputError(wrong, "build the report anew", file=notebooks[name])
     made = _run(notebooks, sources, cell_seconds)
     return Reproduced(
         name=sources.name,
@@ -209,7 +218,66 @@ def _read(folder: Path) -> dict[str, Any]:
     if not {"inputs", "figures", "outputs"} <= known.keys():
         wrong = "holds no report: its manifest.json is missing or cannot be read"
         raise InputError(wrong, "name a folder such as reports/<benchmark>/<version>", file=folder)
+    if not known["figures"]:
+        raise InputError("names no figure", "build the report anew", file=folder / manifest.NAME)
+    for pointer, wrong in (*_wrong_inputs(known["inputs"]), *_wrong_outputs(known, folder)):
+        raise InputError(wrong, "build the report anew", file=folder / manifest.NAME, pointer=pointer)
     return known
+
+
+def _wrong_inputs(inputs: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Tell where the inputs of a manifest are not as a build writes them."""
+    params = inputs.get("params", {})
+    values = params.get("values", {})
+    kind = FindingsParams if "system" in values else Params
+    for key in ("benchmark", "benchmark_version", *kind.sources):
+        if not isinstance(values.get(key), str):
+            yield f"/inputs/params/values/{key}", "is not a text"
+    file = params.get("file")
+    if not manifest.is_hashes({file: ""} if isinstance(file, str) else None) or Path(file).name != file:
+        yield "/inputs/params/file", "is not the name of a file"
+    if {*values}.intersection(inputs) - {"labels"} != {*kind.sources}:
+        yield "/inputs", f"does not have exactly the source folders {', '.join(kind.sources)}"
+    for key in kind.sources:
+        if not manifest.is_hashes(inputs.get(key)):
+            yield f"/inputs/{key}", "is not files of this folder with their SHA-256"
+    if not isinstance(values.get("labels"), (str, type(None))):
+        yield "/inputs/params/values/labels", "is not a text"
+    if not _is_words(inputs.get("labels", {})):
+        yield "/inputs/labels", "is not a file with its SHA-256"
+    library: Any = inputs.get("library")
+    versions = isinstance(library, dict) and _is_words(library.get("uses"))
+    if not versions or not all(isinstance(library.get(key), str) for key in ("medgauge", "sha256")):
+        yield "/inputs/library", "is not the versions of libraries"
+
+
+def _wrong_outputs(known: Mapping[str, Any], folder: Path) -> Iterable[tuple[str, str]]:
+    """Tell where figures and files of a manifest are not those of its own folder."""
+    for path in known["outputs"]:
+        try:
+            inside = (folder / path).resolve().is_relative_to(folder.resolve())
+        except (OSError, RuntimeError):
+            inside = False
+        if not inside:
+            yield "/outputs", f"{quoted(path)} leads out of the folder"
+    for figure, told in known["figures"].items():
+        if not _is_words(told) or not _NOTEBOOK.fullmatch(told.get("notebook", "")):
+            yield "/figures", f"{quoted(figure)} names no notebook"
+        elif f"notebooks/{told['notebook']}.ipynb" not in known["outputs"]:
+            yield "/figures", f"{quoted(figure)} is of a notebook that is not among the outputs"
+
+
+def _is_words(found: object) -> TypeGuard[dict[str, str]]:
+    """Tell whether something is a mapping of texts to texts."""
+    return isinstance(found, dict) and all(isinstance(value, str) for value in found.values())
+
+
+def _published(name: str, path: Path) -> dict[str, Shown]:
+    """Find the figures of a notebook of the report."""
+    try:
+        return shown_in(name, path.read_text("utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 at byte {error.start}", "build the report anew", file=path) from None
 
 
 def _wanted(known: Mapping[str, Any], figures: Sequence[str], folder: Path) -> list[str]:

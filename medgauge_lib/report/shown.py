@@ -8,8 +8,11 @@ from typing import Any
 
 import nbformat
 
+from medgauge_lib.errors import InputError
 from medgauge_lib.report.figures import FIGURE, TABLE, VEGA_LITE, is_figure
 from medgauge_lib.report.manifest import canonical_json, sha256
+
+_BROKEN = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -66,18 +69,35 @@ def figures(name: str, text: str) -> dict[str, Shown]:
     -------
     dict
         Id to figure, in the order of the page; a chart that does not name itself is named by its number.
+
+    Raises
+    ------
+    InputError
+        Where it is no notebook, or an output has another form.
     """
+    try:
+        return _figures(name, text)
+    except (nbformat.reader.NotJSONError, nbformat.ValidationError, *_BROKEN) as error:
+        wrong = f"notebook {name} of the report cannot be read: {type(error).__name__}"
+        raise InputError(wrong, "build the report anew") from None
+
+
+def _figures(name: str, text: str) -> dict[str, Shown]:
+    """Find the figures of an executed notebook that can be read."""
     cells = nbformat.reads(text, as_version=4).cells
     outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
     found: dict[str, Shown] = {}
     for number, data in enumerate(filter(is_figure, outputs), 1):
         told = data.get(FIGURE, {})
+        table = data.get(TABLE) or {"columns": [], "rows": []}
+        if not all(isinstance(row, list) for row in (table["columns"], table["rows"], *table["rows"])):
+            raise TypeError("a table is not made of lists")
         spec = next((value for kind, value in sorted(data.items()) if VEGA_LITE.fullmatch(kind)), None)
         shown = Shown(
             id=str(told.get("id") or f"figure-{number}"),
             title=str(told.get("title") or f"Figure {number}"),
             notebook=name,
-            table=data.get(TABLE) or {"columns": [], "rows": []},
+            table=table,
             spec=spec,
             html="" if spec is not None else str(data.get("text/html", "")),
         )
