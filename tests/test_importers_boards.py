@@ -152,6 +152,20 @@ def test_prices_give_the_exact_amount_of_each_run(tmp_path):
     assert (record["cost"]["currency"], record["cost"]["price_table_version"]) == ("USD", "p-1")
 
 
+def test_tokens_that_cost_more_than_a_number_holds_are_an_error(tmp_path):
+    """An amount that no double can hold names the subject instead of ending in a traceback."""
+    source = mcpmark(tmp_path / "in", [(True, None)] * 3)
+    path = source / "model_results/m-1/cat__one.json"
+    path.write_text(path.read_text("utf-8").replace("1000,", f"{10**400},"), encoding="utf-8")
+    given = Given(
+        options={"currency": "USD", "price_table_version": "p-1"},
+        prices={"m-1": Price(Fraction(1), Fraction(1))},
+    )
+    with pytest.raises(InputError, match="m-1: the tokens of a run cost more than a number can hold"):
+        import_runs("mcpmark", source, tmp_path / "out", given=given)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [

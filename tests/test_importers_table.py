@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from medgauge_lib.cli import main
 from medgauge_lib.errors import InputError
 from medgauge_lib.importers.facts import Given, read_given
 from medgauge_lib.importers.importing import import_runs
+from medgauge_lib.importers.reading import natural
 
 FACTS = {"benchmark": "bm-t", "model": "m-1", "harness": "hx-t", "created_at": "2026-01-31T12:00:00+02:00"}
 
@@ -197,6 +199,9 @@ def test_what_is_no_table_is_refused(tmp_path, text, name, wrong):
         ("record: {model: a, model: b}", "occurs twice"),
         ("a: &a [x]\nb: *a", "holds an alias"),
         ("record: [", "not YAML"),
+        ("? [a]\n: b", "line 1: not YAML: a list or a block stands where a name belongs"),
+        ("record:\n  ? {a: b}\n  : c", "line 2: not YAML: a list or a block stands where a name belongs"),
+        ("#" * (2**20 + 1), "is larger than 1048576 bytes"),
         ("- x", "is not a block of names and values"),
         ("record: {model: ''}", "is no text"),
     ],
@@ -253,3 +258,17 @@ def test_the_name_of_a_column_is_printed_escaped(tmp_path):
         with pytest.raises(InputError) as caught:
             import_runs("table", tmp_path / "runs.jsonl", tmp_path / "out", given=given)
         assert shown in str(caught.value)
+
+
+def test_a_mapping_that_never_ends_is_refused(tmp_path):
+    """A pipe is no mapping file; reading it would wait for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is not a regular file"):
+        read_given(tmp_path / "pipe", {})
+
+
+def test_numbers_in_names_may_have_any_number_of_digits():
+    """Beyond the digits that an integer takes, numbers inside names still count as numbers."""
+    names = [f"run-{'9' * 5000}", "run-10", "run-2", f"run-1{'0' * 5000}", "run-0003", "run"]
+    ordered = ["run", "run-2", "run-0003", "run-10", names[0], names[3]]
+    assert sorted(names, key=natural) == ordered

@@ -425,6 +425,8 @@ def write_whole(path: Path, content: bytes) -> None:
     InputError
         Where it cannot be written.
     """
+    if path.is_dir() or not path.name:
+        raise InputError("is a folder, where a file is to be written", "name a file in it", file=path)
     beside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -121,7 +121,7 @@ def assemble(source: Source, given: Given, *, kind: str, file: Path) -> Draft:
             if name not in OF_THE_BOARD
         }
         outcomes = _outcomes(grouped[subject.name], totals, names, board, file)
-        _amounts(outcomes, subject.name, given, own, assumed)
+        _amounts(outcomes, subject.name, given, own, assumed, file=file)
         records.append(_record(subject, slugs[subject.name], board, own, outcomes, kind, file))
     left = sum(max(len(runs) - RUNS, 0) for tasks in grouped.values() for runs in tasks.values())
     return Draft(
@@ -290,6 +290,8 @@ def _amounts(
     given: Given,
     own: Mapping[str, str | None],
     assumed: dict[str, str],
+    *,
+    file: Path,
 ) -> None:
     """Price the tokens where prices are given; leave all amounts of a subject out where one run has none."""
     runs: list[dict[str, Any]] = [run for outcome in outcomes for run in outcome["runs"]]
@@ -297,7 +299,14 @@ def _amounts(
     for run in runs:
         if price is not None and {"tokens_in", "tokens_out"} <= run.keys():
             cost = run["tokens_in"] * price.tokens_in + run["tokens_out"] * price.tokens_out
-            run["amount"] = float(Fraction(cost) / _MILLION)
+            try:
+                run["amount"] = float(Fraction(cost) / _MILLION)
+            except OverflowError:
+                raise InputError(
+                    f"{printable(subject)}: the tokens of a run cost more than a number can hold",
+                    "correct the tokens of the runs, or the prices",
+                    file=file,
+                ) from None
     without = sum("amount" not in run for run in runs)
     unnamed = [name for name in ("currency", "price_table_version") if own[name] is None]
     if without == len(runs) or not (without or unnamed):

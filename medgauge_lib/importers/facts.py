@@ -166,23 +166,36 @@ def read_given(mapping: str | os.PathLike[str] | None, options: Mapping[str, str
     )
 
 
+_LARGEST = 2**20
+"""Bytes of a mapping file; what people write by hand is far smaller."""
+
+
 class _Texts(yaml.BaseLoader):
     """Every scalar as the text it is written as; a key twice in one block is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(
+                    None, None, "a list or a block stands where a name belongs", key.start_mark
+                )
             if key.value in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {quoted(key.value)} occurs twice", key.start_mark
                 )
-            seen.add(key.value if isinstance(key.value, str) else id(key))
+            seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
 
 def _yaml(path: Path) -> dict[str, Any]:
     remedy = "name a YAML file with the blocks record, subjects, columns, errors or prices"
     try:
+        # A pipe or a device would block or never end.
+        if path.exists() and not path.is_file():
+            raise InputError("is not a regular file", remedy, file=path)
+        if path.stat().st_size > _LARGEST:
+            raise InputError(f"is larger than {_LARGEST} bytes", remedy, file=path)
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError("is not UTF-8", "save it as UTF-8", file=path) from None

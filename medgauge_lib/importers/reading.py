@@ -164,7 +164,7 @@ def source_files(folder: Path, pattern: str) -> list[Path]:
 
 
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Return a sort key under which numbers inside names count as numbers.
+    """Return a sort key under which numbers inside names count as numbers, of however many digits.
 
     Examples
     --------
@@ -172,7 +172,15 @@ def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     ['run-2', 'run-10']
     """
     parts = re.findall(r"[0-9]+|[^0-9]+", name)
-    return tuple((0, int(part), "") if part.isascii() and part.isdigit() else (1, 0, part) for part in parts)
+    return tuple(_natural(part) for part in parts)
+
+
+def _natural(part: str) -> tuple[int, int, str]:
+    """Order numbers by their digits, since an integer takes no more than 4,300 of them."""
+    if not (part.isascii() and part.isdigit()):
+        return (1, 0, part)
+    digits = part.lstrip("0")
+    return (0, len(digits), digits)
 
 
 def digest(contents: Iterable[tuple[str, bytes]]) -> str:
