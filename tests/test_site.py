@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,59 @@ def test_a_list_of_no_report_says_so_and_hostile_titles_stay_text(tmp_path: Path
     page = site_page(tmp_path)
     assert "<script" not in page
     assert "<img" not in page
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[]",
+        "[" * 100_000,
+        '{"inputs": 1}',
+        '{"inputs": {"params": []}}',
+        '{"inputs": {"params": {"values": {}}}}',
+        '{"inputs": {"params": {"values": {"system": []}}}}',
+        '{"inputs": {"params": {"values": {"system": "other"}}}}',
+    ],
+)
+def test_a_manifest_of_another_form_is_not_listed(tmp_path: Path, content: str) -> None:
+    """A file that is no manifest of a report costs no other report its place in the list."""
+    listed(tmp_path, "bm-a", "1")
+    (listed(tmp_path, "bm-b", "1") / NAME).write_text(content)
+    page = site_page(tmp_path)
+    assert "bm-a/1/index.html" in page
+    assert "bm-b" not in page
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"title": 1},
+        {"publish": None},
+        {"subset": 1},
+        {"benchmark": None},
+        {"benchmark_version": "1" * 5000},
+        {"system": "findings"},
+    ],
+)
+def test_a_report_that_does_not_say_what_the_list_shows_is_not_listed(
+    tmp_path: Path, values: dict[str, Any]
+) -> None:
+    """A value of another type, or one that is missing, leaves its report out and the others in."""
+    listed(tmp_path, "bm-a", "1")
+    file = listed(tmp_path, "bm-b", "1") / NAME
+    known = json.loads(file.read_bytes())
+    known["inputs"]["params"]["values"] |= values
+    file.write_text(json.dumps(known))
+    page = site_page(tmp_path)
+    assert "bm-a/1/index.html" in page
+    assert "bm-b" not in page
+
+
+def test_a_pipe_is_no_manifest_and_is_not_waited_for(tmp_path: Path) -> None:
+    """Where a pipe lies in the place of a manifest, the list is made without it."""
+    (tmp_path / "bm-a" / "1").mkdir(parents=True)
+    os.mkfifo(tmp_path / "bm-a" / "1" / NAME)
+    assert "no report here yet" in site_page(tmp_path)
 
 
 @given(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 99)), unique=True))

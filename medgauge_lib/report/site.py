@@ -14,9 +14,12 @@ from urllib.parse import quote
 
 from medgauge_lib.charts.display import count
 from medgauge_lib.report.exporter import render, sealed, style_sheet
-from medgauge_lib.report.manifest import SINGLE, read_manifest
+from medgauge_lib.report.manifest import SINGLE, is_hashes, read_manifest
 from medgauge_lib.report.paper import PAPER
 from medgauge_lib.report.params import FindingsParams, Params
+
+_LONGEST = 255
+"""The longest name of a folder, which benchmark and version are."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,8 @@ def _benchmarks(out: Path) -> dict[str, dict[str, list[Listed]]]:
     """Find the reports below a folder: system to benchmark to versions, newest first."""
     found: dict[str, dict[str, list[Listed]]] = {Params.system: {}, FindingsParams.system: {}}
     for folder in sorted(out.glob("[!.]*/[!.]*")):
-        inputs = read_manifest(folder).get("inputs")
-        if not inputs:
+        inputs = read_manifest(folder).get("inputs", {})
+        if not _can_be_listed(inputs):
             continue
         values = inputs["params"]["values"]
         version = values["benchmark_version"]
@@ -119,6 +122,23 @@ def _benchmarks(out: Path) -> dict[str, dict[str, list[Listed]]]:
         }
         for system, benchmarks in found.items()
     }
+
+
+def _can_be_listed(inputs: Mapping[str, Any]) -> bool:
+    """Tell whether a manifest says of its report what the list shows; any folder may hold some other file."""
+    values = inputs.get("params", {}).get("values", {})
+    system = values.get("system", Params.system)
+    if system not in (Params.system, FindingsParams.system):
+        return False
+    counted, told = ("records", "subset") if system == Params.system else ("submissions", "date")
+    words = [values.get(key) for key in ("benchmark", "benchmark_version", "publish", told)]
+    title = values.get("title", 0)
+    return (
+        all(isinstance(word, str) and len(word) <= _LONGEST for word in words)
+        and (title is None or isinstance(title, str))
+        and ("subset" in values) == (told == "subset")
+        and is_hashes(inputs.get(counted))
+    )
 
 
 def _facts(values: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[str, ...]:
