@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import make_reports
@@ -196,6 +197,13 @@ def test_a_folder_and_a_missing_file_are_refused(folder: Path) -> None:
     """A path that is no file is told apart from one that is not there."""
     assert "is a folder" in refused(folder)
     assert "no such file" in refused(folder / "none.yaml")
+
+
+def test_a_pipe_is_refused_and_not_waited_for(folder: Path) -> None:
+    """A pipe that nobody writes to is no params file."""
+    os.mkfifo(folder / "pipe.yaml")
+    assert "is not a file" in refused(folder / "pipe.yaml")
+    assert "is not a file" in refused(Path("/dev/null"))
 
 
 @given(st.binary(max_size=200))

@@ -350,6 +350,9 @@ def require_version(data: Path, benchmark_version: str) -> None:
 def _text(path: Path) -> str:
     """Give the text of a params file, or say why it is none."""
     try:
+        # Opening a pipe would wait for whoever writes to it.
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise InputError("is not a file", "name a YAML file such as params/demo.yaml", file=path)
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except IsADirectoryError:
