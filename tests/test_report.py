@@ -25,9 +25,9 @@ from medgauge_lib.report import folder as folder_module
 from medgauge_lib.report.build import Built, build
 from medgauge_lib.report.execute import CellFailed
 from medgauge_lib.report.folder import clear, replace_folder
-from medgauge_lib.report.manifest import sha256
+from medgauge_lib.report.manifest import file_sha256, sha256
 from medgauge_lib.report.params import read_params
-from medgauge_lib.report.plan import PAGES, notebook_files
+from medgauge_lib.report.plan import PAGES, notebook_files, plan
 from medgauge_lib.report.site import site_page
 
 ROOT = Path(__file__).parents[1]
@@ -306,6 +306,35 @@ def test_an_executed_notebook_that_was_changed_is_not_used_again(copied: Path) -
     executed.write_text(executed.read_text().replace("20260101", "20260102"))
     making(copied)
     assert "20260102" not in executed.read_text()
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "run.json"])
+@pytest.mark.parametrize(
+    "content",
+    ["[]", "[" * 100_000, '{"inputs": []}', '{"inputs": {"notebooks": 1}}', '{"outputs": [1]}', None],
+)
+def test_a_report_whose_own_files_are_broken_is_made_anew(
+    copied: Path, name: str, content: str | None
+) -> None:
+    """Whatever lies in the place of what a build reads of the old report, the report is built over it."""
+    file = report_of(copied) / name
+    file.unlink()
+    if content is None:
+        os.mkfifo(file)
+    else:
+        file.write_text(content)
+    root = copied.parents[1]
+    (planned,) = plan([copied], root=root / "reports", notebooks=root / "notebooks")
+    assert planned.unchanged == (name == "run.json")
+    if name == "manifest.json":
+        assert planned.kept == {}
+
+
+def test_a_pipe_has_no_hash_and_is_not_waited_for(tmp_path: Path) -> None:
+    """Where a pipe lies in the place of a record, its name is told."""
+    os.mkfifo(tmp_path / "a.json")
+    with pytest.raises(InputError, match=r"a\.json: is not a file"):
+        file_sha256(tmp_path / "a.json")
 
 
 def test_force_builds_although_nothing_changed(copied: Path) -> None:

@@ -6,7 +6,6 @@ imported here.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -184,7 +183,7 @@ def _planned(
     """Find out what of one report has to be made."""
     folder = root / params.benchmark / params.benchmark_version
     inputs, old = manifest.inputs(params, notebooks), manifest.read_manifest(folder)
-    known = not force and _read_run(folder).get("labels_modified") == labels_modified(params)
+    known = not force and manifest.read_object(folder / RUN).get("labels_modified") == labels_modified(params)
     kept: dict[str, str] = {}
     if known and manifest.same_but_notebooks(old, inputs):
         for path in notebooks:
@@ -219,15 +218,6 @@ def labels_modified(params: Params | FindingsParams) -> int | None:
         In nanoseconds; None where there are no labels.
     """
     return None if params.labels_file is None else params.labels_file.stat().st_mtime_ns
-
-
-def _read_run(folder: Path) -> dict[str, Any]:
-    """Read the run record of a report; empty where there is none or it cannot be read."""
-    try:
-        found = json.loads((folder / RUN).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _date(params: Params | FindingsParams) -> str:
