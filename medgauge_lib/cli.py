@@ -357,8 +357,9 @@ def score_command(records: Sequence[Path], out: Path, seed: int | None, as_of: d
     """Write RECORDS with their figures, intervals and board block computed from their runs."""
     from medgauge_lib.intervals import SEED
     from medgauge_lib.records import read_records
-    from medgauge_lib.scoring import score, write
+    from medgauge_lib.scoring import require_new, score, write
 
+    require_new(out)  # before any work is spent
     made = score(
         read_records(_one_or_many(records)),
         seed=SEED if seed is None else seed,

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import mkdtemp
 from typing import Any
 
 import orjson
@@ -217,15 +217,49 @@ def canonical(record: Mapping[str, Any]) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
+def require_new(folder: str | os.PathLike[str]) -> Path:
+    """Require a folder that is new or empty, so that nothing is written over, least of all the input.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    InputError
+        If something else is there, or the path has no name, as ``.`` has none.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     require_new(folder) == Path(folder)
+    True
+    """
+    target = Path(folder)
+    try:
+        there = target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir())))
+    except (OSError, ValueError):
+        there = True
+    if there or not target.name:
+        raise InputError("is no folder that is new or empty", "name another folder", file=target)
+    return target
+
+
 def write(records: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Write each record to ``<id>.json`` in a folder, each file whole or not at all.
+    """Write each record to ``<id>.json`` in a folder, all of them or none.
 
     Parameters
     ----------
     records : mapping of str to mapping
         Record id to record, from `score`.
     folder : path
-        Made where missing; it may hold files of these names, which are replaced, and nothing else.
+        New or empty. It appears when every file is whole.
 
     Returns
     -------
@@ -235,7 +269,7 @@ def write(records: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[st
     Raises
     ------
     InputError
-        If the folder holds something else, or cannot be written.
+        If the folder holds something, or cannot be written. It is then as it was.
 
     Examples
     --------
@@ -244,37 +278,23 @@ def write(records: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[st
     ...     [path.name for path in write({"res-2026-01-01-a": {}}, folder)]
     ['res-2026-01-01-a.json']
     """
-    target = Path(folder)
-    paths = tuple(target / f"{record}.json" for record in records)
+    target = require_new(folder)
+    beside: Path | None = None
     try:
-        target.mkdir(parents=True, exist_ok=True)
-        others = sorted({entry.name for entry in target.iterdir()} - {path.name for path in paths})
-        if others:
-            raise InputError(
-                f"the folder holds {others[0]!r}, which is none of the records written",
-                "give a folder that is new or empty",
-                file=target,
-            )
-        for path, record in zip(paths, records.values(), strict=True):
-            _replace(path, canonical(record))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        for record, content in records.items():
+            (beside / f"{record}.json").write_bytes(canonical(content))
+        beside.chmod(0o755)
+        # Takes the place of an empty folder as well.
+        beside.rename(target)
     except OSError as error:
         raise InputError(
             f"cannot be written: {error.strerror or type(error).__name__}",
             "give a folder that can be made and written to",
             file=target,
         ) from None
-    return paths
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Put a whole file in the place of the old one."""
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as new:
-        try:
-            new.write(data)
-            new.flush()
-            Path(new.name).chmod(0o644)
-            Path(new.name).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(new.name).unlink()
-            raise
+    finally:
+        if beside is not None:
+            shutil.rmtree(beside, ignore_errors=True)
+    return tuple(target / f"{record}.json" for record in records)

@@ -239,6 +239,17 @@ def test_score_writes_records_that_check_finds_clean(folder, tmp_path):
     assert "all as published" in checked.stdout
 
 
+def test_score_never_rewrites_its_own_input(folder):
+    """Neither the folder of the records nor one around it is written to."""
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for out in (folder, folder.parent):
+        done = run("score", folder, "--out", out)
+        assert done.exit_code == 2
+        assert "is no folder that is new or empty" in done.stderr
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert list(folder.parent.iterdir()) == [folder]
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [("2025-12-31", "was created on 2026-01-01, after the board's date 2025-12-31"), ("today", "Usage:")],

@@ -534,35 +534,43 @@ def test_runs_that_mean_nothing_are_refused(tmp_path: Path) -> None:
         scored(tmp_path, one)
 
 
-def test_writing_replaces_records_and_nothing_else(tmp_path: Path) -> None:
-    """Files of the same names are replaced whole; a folder with anything else is refused and kept."""
-    paths = scoring.write({"res-2026-01-01-a": {"n": 1}}, tmp_path / "out" / "deep")
-    assert scoring.write({"res-2026-01-01-a": {"n": 2}}, tmp_path / "out" / "deep") == paths
-    assert paths[0].read_bytes() == b'{"n":2}\n'
-    assert [entry.name for entry in paths[0].parent.iterdir()] == ["res-2026-01-01-a.json"]
-    (paths[0].parent / "mine.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(InputError, match=r"the folder holds 'mine\.txt'"):
-        scoring.write({"res-2026-01-01-a": {"n": 3}}, paths[0].parent)
-    assert paths[0].read_bytes() == b'{"n":2}\n'
-
-
-def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a new file cannot be put in place the old one stays, and nothing is left beside it."""
-    (path,) = scoring.write({"res-2026-01-01-a": {"n": 1}}, tmp_path)
-
-    def refuse(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(InputError, match="cannot be written: No space left on device"):
-        scoring.write({"res-2026-01-01-a": {"n": 2}}, tmp_path)
+def test_only_a_new_or_empty_folder_is_written(tmp_path: Path) -> None:
+    """A new folder is made and an empty one filled; anything else stays as it was."""
+    (path,) = scoring.write({"res-2026-01-01-a": {"n": 1}}, tmp_path / "out" / "deep")
     assert path.read_bytes() == b'{"n":1}\n'
-    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    (tmp_path / "empty").mkdir()
+    scoring.write({"res-2026-01-01-a": {"n": 1}}, tmp_path / "empty")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for folder in (path.parent, tmp_path / "empty", tmp_path / "link", path, tmp_path):
+        with pytest.raises(InputError, match="is no folder that is new or empty"):
+            scoring.write({"res-2026-01-01-a": {"n": 2}}, folder)
+    assert path.read_bytes() == b'{"n":1}\n'
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["empty", "link", "out"]
+    assert path.parent.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("trouble", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_write_that_ends_early_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: BaseException
+) -> None:
+    """Where the second of two files fails, or someone interrupts, there is neither a folder nor a half."""
+    true = Path.write_bytes
+
+    def refuse(path: Path, data: bytes) -> int:
+        if path.name == "res-2026-01-01-b.json":
+            raise trouble
+        return true(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    expected = InputError if isinstance(trouble, OSError) else KeyboardInterrupt
+    with pytest.raises(expected):
+        scoring.write({"res-2026-01-01-a": {"n": 1}, "res-2026-01-01-b": {"n": 2}}, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     """A path through a file is an error of two lines."""
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="cannot be written") as refused:
-        scoring.write({}, tmp_path / "file")
+        scoring.write({}, tmp_path / "file" / "out")
     assert str(refused.value).count("\n") == 1
