@@ -234,5 +234,5 @@ def _date(params: Params | FindingsParams) -> str:
     records = load(
         params.records_folder, benchmark=params.benchmark, benchmark_version=params.benchmark_version
     )
-    require_usable(records)
+    require_usable(records, records.subjects.loc[records.subjects["verified"], "id"])
     return latest(records)
