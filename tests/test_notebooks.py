@@ -197,7 +197,7 @@ def assert_figures(executed, name):
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_notebook_runs_as_it_is_in_jupyter(name, project):
-    """In its own folder and with nothing set, a notebook shows all figures of the demo that need no labels."""
+    """In its own folder and with nothing set, a notebook shows all figures that need no labels."""
     run("jupyter", "execute", f"{name}.ipynb", f"--output={name}.jupyter.ipynb", cwd=project / "notebooks")
     executed = nbformat.read(project / "notebooks" / f"{name}.jupyter.ipynb", as_version=4)
     assert_figures(executed, name)
