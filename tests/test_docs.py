@@ -209,10 +209,10 @@ def test_no_file_names_a_machine_or_a_registry():
     [
         (MACHINE, f"open('{Path('/') / 'home' / 'x' / 'a.json'}')", True),
         (MACHINE, f"FILE={Path('/') / 'root' / 'a'}", True),
-        (MACHINE, "docs/home/a.md and ../work/b", False),
+        (MACHINE, f"docs/home/a.md and {Path('..') / 'work' / 'b'}", False),
         (REGISTRY, "https://" + "example.org/simple", True),
         (REGISTRY, "files.pythonhosted" + ".org", True),
-        (REGISTRY, "https://example.org/simpler", False),
+        (REGISTRY, "https://" + "example.org/simpler", False),
     ],
 )
 def test_scan_tells_addresses_from_other_text(pattern, text, hit):

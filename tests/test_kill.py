@@ -289,15 +289,19 @@ def test_a_missing_kernel_leaves_the_old_report(root: Path) -> None:
     assert contents(root / REPORT) == before
 
 
-def test_a_folder_that_may_not_be_written_to_is_named(tmp_path: Path) -> None:
-    """Without permission nothing is written, and the message names the folder."""
-    if os.geteuid() == 0:
-        pytest.skip("root may write anywhere")
-    replace_folder(tmp_path / "r", {"x": b"1"}, root=tmp_path)
-    tmp_path.chmod(0o555)
-    try:
-        with pytest.raises(ValueError, match="cannot be written: permission denied"):
-            replace_folder(tmp_path / "r", {"x": b"2"}, root=tmp_path)
-    finally:
-        tmp_path.chmod(0o755)
-    assert (tmp_path / "r" / "x").read_bytes() == b"1"
+def test_a_folder_that_may_not_be_written_to_is_named() -> None:
+    """Without permission nothing is written, and the message names the folder; root tries as nobody."""
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        replace_folder(root / "r", {"x": b"1"}, root=root)
+        root.chmod(0o555)
+        try:
+            if user == 0:
+                os.seteuid(65534)
+            with pytest.raises(ValueError, match="cannot be written: permission denied"):
+                replace_folder(root / "r", {"x": b"2"}, root=root)
+        finally:
+            os.seteuid(user)
+            root.chmod(0o755)
+        assert (root / "r" / "x").read_bytes() == b"1"

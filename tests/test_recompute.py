@@ -64,14 +64,19 @@ def test_library_agrees_with_what_the_programs_printed(name, denominator, seed):
     assert printed(name).splitlines() == lines
 
 
-@pytest.mark.parametrize(("interpreter", "program"), [("node", "bca1.js"), ("Rscript", "bca1.R")])
-@pytest.mark.parametrize(("name", "denominator", "seed"), CASES)
+@pytest.mark.parametrize(
+    ("interpreter", "program", "name", "denominator", "seed"),
+    [
+        (interpreter, program, *case)
+        for interpreter, program in (("node", "bca1.js"), ("Rscript", "bca1.R"))
+        for case in CASES
+        if (program, case[0]) != ("bca1.R", "huge")  # in R the program is exact while sums stay below 2^53
+    ],
+)
 def test_programs_print_what_is_stored(interpreter, program, name, denominator, seed):
     """Where its language is installed, a published program still prints the stored figures."""
     if shutil.which(interpreter) is None:
         pytest.skip(f"{interpreter} is not installed; the stored output stands in for it")
-    if program == "bca1.R" and name == "huge":
-        pytest.skip("in R the program is exact while sums stay below 2^53")
     command = [interpreter, PROGRAMS / program, STORED / f"{name}.csv", str(denominator), str(seed)]
     run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
     assert (run.returncode, run.stdout) == (0, printed(name)), run.stderr
