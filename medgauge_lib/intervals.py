@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv, ndtr, ndtri
 
 from medgauge_lib.estimators import Values
 from medgauge_lib.results import ALPHA, LEVEL, Absent, Estimate, Interval
@@ -77,6 +76,8 @@ def clopper_pearson(n_successes: int, n: int, *, level: float = LEVEL) -> Interv
     >>> interval.low, round(interval.high, 4)  # 1 - 0.025 ** 0.1
     (0.0, 0.3085)
     """
+    from scipy.special import betaincinv  # loading it takes longer than most commands that need no interval
+
     if not 0 <= n_successes <= n or n < 1:
         raise ValueError(f"n_successes must lie in 0..n with n at least 1, but got {n_successes} of {n}")
     alpha = _alpha(level)
@@ -221,6 +222,8 @@ def bca(
     >>> interval.low, interval.high
     (0.066667, 0.8)
     """
+    from scipy.special import ndtr, ndtri
+
     alpha = _alpha(level)
     n = len(x)
     if n == 1:

@@ -17,8 +17,6 @@ from collections.abc import Collection, Sequence
 from itertools import combinations, islice
 from string import ascii_lowercase
 
-import networkx as nx
-
 from medgauge_lib.errors import InputError
 
 MAX_GROUPS = 10_000
@@ -51,6 +49,8 @@ def groups(ranked: Sequence[str], differing: Collection[frozenset[str]]) -> tupl
     >>> groups(("x", "y", "z"), {frozenset("xz")})
     (('x', 'y'), ('y', 'z'))
     """
+    import networkx as nx  # here, since --help need not wait for it
+
     place = {row: k for k, row in enumerate(ranked)}
     graph = nx.Graph()
     graph.add_nodes_from(ranked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
@@ -335,6 +336,33 @@ def test_version_and_help():
     assert run("--version").stdout == f"medgauge, version {__version__}\n"
     shown = run("--help").stdout
     assert all(name in shown for name in ("board", "check", "demo", "report", "score"))
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_help_waits_for_no_library_it_does_not_use(option):
+    """No drawing or notebook library, no SciPy and no networkx is loaded to print a few lines."""
+    program = (
+        f"import sys; sys.argv = ['medgauge', {option!r}]\n"
+        "try:\n    import medgauge; medgauge.main()\n"
+        "finally:\n    print(sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = ast.literal_eval(done.stderr)
+    assert "click" in loaded
+    assert not {"altair", "networkx", "nbconvert", "papermill", "scipy", "vl_convert"} & set(loaded)
+
+
+def test_an_interrupt_while_the_library_loads_is_one_line(tmp_path):
+    """Ctrl-C before the command has begun: one line and exit code 130, as later."""
+    (tmp_path / "pandas.py").write_text("import os, signal, time; os.kill(os.getpid(), signal.SIGINT)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "medgauge", "--help"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "medgauge: interrupted\n")
 
 
 @pytest.mark.parametrize(

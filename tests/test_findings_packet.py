@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from make_findings import KIND, finding, label, rows, span, submission, task, write, write_json
 
+from medgauge_lib.cli.findings import findings
 from medgauge_lib.errors import InputError
 from medgauge_lib.findings import Corpus, Task, draw, write_packets
-from medgauge_lib.findings.commands import findings
 from medgauge_lib.findings.packet import write_whole
 
 

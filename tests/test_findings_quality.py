@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from make_findings import KIND, finding, review, rows, submission, task, write, write_json, write_judge
 from scipy.stats import bootstrap
 
+from medgauge_lib.cli.findings import findings
 from medgauge_lib.errors import InputError
 from medgauge_lib.findings import finding_quality, score_findings
 from medgauge_lib.findings.aggregates import STATUSES, TaskQuality, summary
-from medgauge_lib.findings.commands import findings
 from medgauge_lib.findings.contract import canonical
 from medgauge_lib.findings.quality import STATEMENTS
 from medgauge_lib.findings.review import SUPPORT, WEIGHTS

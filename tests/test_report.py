@@ -175,7 +175,7 @@ def test_the_demo_report_is_the_same_bytes_anywhere(places: tuple[Path, Path]) -
         home.mkdir()
         home.chmod(0o777)
         subprocess.run(
-            [sys.executable, "-m", "medgauge_lib.cli", "report", "--jobs", jobs],
+            [sys.executable, "-m", "medgauge", "report", "--jobs", jobs],
             cwd=place,
             env=os.environ | changes | {"HOME": str(home), "TMPDIR": str(home)},
             user=user,

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
+from medgauge_lib.cli.options import PATH, SEED_RANGE
 from medgauge_lib.errors import InputError
 from medgauge_lib.findings.aggregates import STATUSES
 from medgauge_lib.findings.contract import Benchmark, Task, canonical, read_benchmark
@@ -22,8 +23,6 @@ from medgauge_lib.findings.packet import DOCUMENTS, FEWEST, MOST, write_packets,
 from medgauge_lib.findings.quality import score_findings
 from medgauge_lib.findings.statistics import Checked, check_task, stray_failures
 from medgauge_lib.intervals import SEED
-
-_FOLDER = click.Path(path_type=Path)
 
 
 @click.group()
@@ -36,8 +35,8 @@ def _progress(tasks: Sequence[Task]) -> Iterable[Task]:
 
 
 @findings.command()
-@click.argument("data", type=_FOLDER)
-@click.argument("submissions", type=_FOLDER)
+@click.argument("data", type=PATH)
+@click.argument("submissions", type=PATH)
 @click.option("--format", "layout", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_context
 def check(context: click.Context, data: Path, submissions: Path, layout: str) -> None:
@@ -90,9 +89,9 @@ def _hexadecimal(context: click.Context, parameter: click.Parameter, value: str 
 
 
 @findings.command()
-@click.argument("data", type=_FOLDER)
-@click.argument("submissions", type=_FOLDER)
-@click.option("--out", type=_FOLDER, required=True, help="Folder for the packets, with seed and budget.")
+@click.argument("data", type=PATH)
+@click.argument("submissions", type=PATH)
+@click.option("--out", type=PATH, required=True, help="Folder for the packets, with seed and budget.")
 @click.option(
     "--documents",
     type=click.IntRange(FEWEST, MOST),
@@ -120,13 +119,13 @@ def packet(
 
 
 @findings.command()
-@click.argument("data", type=_FOLDER)
-@click.argument("submissions", type=_FOLDER)
-@click.argument("reviews", type=_FOLDER)
-@click.option("--out", type=_FOLDER, required=True, help="File for the scores, as canonical JSON.")
+@click.argument("data", type=PATH)
+@click.argument("submissions", type=PATH)
+@click.argument("reviews", type=PATH)
+@click.option("--out", type=PATH, required=True, help="File for the scores, as canonical JSON.")
 @click.option(
     "--seed",
-    type=click.IntRange(0, 2**64 - 1),
+    type=SEED_RANGE,
     default=SEED,
     show_default=True,
     help="Seed of the intervals' resamples.",

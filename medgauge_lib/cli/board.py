@@ -1,0 +1,69 @@
+"""The command ``medgauge board``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from medgauge_lib.cli.options import PATH, SEED, SOURCES, as_json, one_or_many
+
+if TYPE_CHECKING:
+    from medgauge_lib.difficulty import Difficulty
+
+
+@click.command("board")
+@SOURCES
+@click.option(
+    "--subset",
+    type=click.Choice(["holdout", "dev", "calib"]),
+    default="holdout",
+    show_default=True,
+    help="Subset of tasks; subsets are never pooled.",
+)
+@SEED
+@click.option(
+    "--format",
+    "shape",
+    type=click.Choice(["table", "json", "csv"]),
+    default="table",
+    show_default=True,
+    help="How to print the board.",
+)
+@click.option(
+    "--labels",
+    type=PATH,
+    help="Closed file of task labels; adds the figures by class of difficulty, which then are not public.",
+)
+def board_command(
+    records: Sequence[Path], subset: str, seed: int | None, shape: str, labels: Path | None
+) -> None:
+    """Print the board of RECORDS, a folder of result records or the files themselves."""
+    from medgauge_lib.board import board
+    from medgauge_lib.cli.layout import board_text, strata_text
+    from medgauge_lib.difficulty import difficulty
+    from medgauge_lib.intervals import SEED
+    from medgauge_lib.labels import read_labels
+    from medgauge_lib.records import read_records
+
+    if labels and shape == "csv":
+        raise click.UsageError("--labels goes with --format table or json; a CSV holds one line a row")
+    held = read_records(one_or_many(records))
+    found = board(held, subset, seed=SEED if seed is None else seed)
+    strata = difficulty(held, found, read_labels(labels), publish="internal") if labels else None
+    match shape:
+        case "json":
+            click.echo(
+                as_json(found.to_json() | ({"strata": _strata_json(strata)} if strata else {})), nl=False
+            )
+        case "csv":
+            click.echo(found.to_frame().to_csv(index=False), nl=False)
+        case _:
+            click.echo(board_text(found) + (f"\n\n{strata_text(strata)}" if strata else ""))
+
+
+def _strata_json(strata: Difficulty) -> Sequence[Any]:
+    frame = strata.to_frame().astype(object)
+    return frame.where(frame.notna(), None).to_dict("records")

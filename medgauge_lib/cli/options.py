@@ -1,0 +1,59 @@
+"""What several commands share: their options, the records they are given, values as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+PATH = click.Path(path_type=Path)
+SEED_RANGE = click.IntRange(0, 2**64 - 1)
+SEED = click.option("--seed", type=SEED_RANGE, help="Seed of the resamples.  [default: 20260101]")
+SOURCES = click.argument("records", nargs=-1, required=True, type=PATH)
+
+
+def one_or_many(records: Sequence[Path]) -> Path | Sequence[Path]:
+    """Return the one folder or file that was named, or the several files.
+
+    Parameters
+    ----------
+    records : sequence of Path
+
+    Returns
+    -------
+    Path or sequence of Path
+
+    Examples
+    --------
+    >>> one_or_many([Path("demo")]).name
+    'demo'
+    """
+    return records[0] if len(records) == 1 else records
+
+
+def as_json(value: Any) -> bytes:
+    r"""Return a value as JSON, indented by two.
+
+    Parameters
+    ----------
+    value : object
+        Of dicts, lists, strings, numbers, booleans and None.
+
+    Returns
+    -------
+    bytes
+        UTF-8, with a last line feed. Whole numbers may need more than 64 bits, as a sum of runs does.
+
+    Examples
+    --------
+    >>> as_json({"n": 2**64})
+    b'{\n  "n": 18446744073709551616\n}\n'
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # orjson refuses what needs more than 64 bits
+        return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
