@@ -1,7 +1,7 @@
 """Results of medical-agent benchmarks: from result records to numbers a third party recomputes.
 
 Names stand in the order of the pipeline: records, outcomes, estimators, intervals, pairs, letters, board, and
-beside the board its dimensions, difficulty and failures.
+beside the board its dimensions, difficulty, failures and audit.
 Charts are in `medgauge_lib.charts`, which is imported on its own since it brings the drawing libraries.
 """
 
@@ -9,6 +9,7 @@ from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
 from medgauge_lib.results import Absent, Estimate, Interval
 from medgauge_lib.records import RecordSet, read_records
+from medgauge_lib.checks import check
 from medgauge_lib.outcomes import Outcomes, outcomes
 from medgauge_lib.estimators import Values, values
 from medgauge_lib.intervals import bca, clopper_pearson, estimate
@@ -18,10 +19,12 @@ from medgauge_lib.labels import Labels, read_labels
 from medgauge_lib.dimensions import Dimensions, dimensions
 from medgauge_lib.difficulty import Difficulty, difficulty
 from medgauge_lib.failures import Failures, failures
+from medgauge_lib.audit import Audit, audit
 from medgauge_lib.report.params import load
 
 __all__ = [
     "Absent",
+    "Audit",
     "Board",
     "Difficulty",
     "Dimensions",
@@ -35,8 +38,10 @@ __all__ = [
     "RecordSet",
     "Values",
     "__version__",
+    "audit",
     "bca",
     "board",
+    "check",
     "clopper_pearson",
     "compare",
     "difficulty",

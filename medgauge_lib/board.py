@@ -161,6 +161,44 @@ class Board:
         frame = pd.DataFrame([_line(row) for row in (*self.rows, *self.unranked)])
         return frame.astype({"rank": "Int64"})
 
+    def against(self, record: str) -> pd.DataFrame:
+        """How one row compares with every other, and why it is or is not shown to differ.
+
+        Parameters
+        ----------
+        record : str
+            Id of a ranked row.
+
+        Returns
+        -------
+        DataFrame
+            One line another row in board order: ``id, label, letters``, then the comparison as `record` minus
+            the other row: ``b_count, c_count, difference, low, high, p, holm, differs``.
+
+        Raises
+        ------
+        KeyError
+            If it is no ranked row of this board.
+
+        Examples
+        --------
+        >>> from medgauge_lib import demo
+        >>> found = board(demo.record_set("bm-demo-ward", "1.0.0"))
+        >>> first = found.against(found.order[0])
+        >>> len(first), bool(first["differs"].iloc[-1])
+        (7, True)
+        """
+        if record not in self.order:
+            raise KeyError(f"{record!r} is no ranked row of this board")
+        others = [row for row in self.rows if row.id != record]
+        named = pd.DataFrame(
+            [(row.id, row.label, " ".join(row.letters)) for row in others], columns=["id", "label", "letters"]
+        )
+        if not others:
+            return named.join(self.pairs.to_frame().drop(columns=["a", "b"]))
+        seen = self.pairs.seen_from(record).to_frame().drop(columns="a").set_index("b")
+        return named.join(seen, on="id")
+
     def to_json(self) -> dict[str, Any]:
         """Everything the board states, ready for JSON, in the names of a result record."""
         return {

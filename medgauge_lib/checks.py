@@ -153,6 +153,33 @@ def check(records: RecordSet) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: finding.file))
 
 
+def findings_frame(findings: Iterable[Finding]) -> pd.DataFrame:
+    """Return findings as rows of a table.
+
+    Parameters
+    ----------
+    findings : iterable of Finding
+        Of `check`, or of an audit.
+
+    Returns
+    -------
+    DataFrame
+        One line a finding, in the order given: ``file, pointer, rule, severity, published, expected, message``.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> findings_frame(check(demo.record_set("bm-demo-ward", "1.0.0"))).empty
+    True
+    """
+    lines = [
+        (one.file, one.pointer, one.code, one.severity, one.published, one.expected, one.message)
+        for one in findings
+    ]
+    columns = ["file", "pointer", "rule", "severity", "published", "expected", "message"]
+    return pd.DataFrame(lines, columns=columns)
+
+
 def require_usable(records: RecordSet, ids: Collection[str] | None = None) -> None:
     """Refuse records whose figures could not be trusted.
 

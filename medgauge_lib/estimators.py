@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from medgauge_lib.outcomes import N_RUNS, Outcomes
 from medgauge_lib.results import ALPHA, Absent
@@ -134,6 +135,17 @@ class Values:
         """Mean over tasks of each row, exact."""
         total = self.n_tasks * self.denominator
         return tuple(Fraction(int(s), total) for s in self.x.sum(axis=0))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line a row: ``id, quantity, n_tasks, value``, the mean over tasks as a float."""
+        return pd.DataFrame(
+            {
+                "id": self.rows,
+                "quantity": self.quantity,
+                "n_tasks": self.n_tasks,
+                "value": [float(mean) for mean in self.means()],
+            }
+        )
 
 
 def values(outcomes: Outcomes, quantity: Quantity) -> Values:

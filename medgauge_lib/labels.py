@@ -21,6 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from medgauge_lib.errors import InputError, printable
 from medgauge_lib.reading import file_bytes, strict_json
 from medgauge_lib.records import RecordSet
@@ -91,6 +93,11 @@ class Labels:
         chosen = self.by_task if tasks is None else tasks
         found = Counter(label for task in chosen if (label := self.of(task, family)) is not None)
         return dict(sorted(found.items()))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line a family and label: ``family, label, n_tasks``; counts alone, no task key is in it."""
+        lines = [(family, label, n) for family in self.families for label, n in self.counts(family).items()]
+        return pd.DataFrame(lines, columns=["family", "label", "n_tasks"])
 
     def notes(self, records: RecordSet) -> tuple[str, ...]:
         """What a reader must know about tasks without labels and labels without tasks, in counts.

@@ -17,7 +17,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, combinations
@@ -73,6 +73,18 @@ class Pair:
     holm: Fraction | Absent
     differs: bool
 
+    def turned(self) -> Pair:
+        """The same comparison seen from the other row: b minus a."""
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            b_count=self.c_count,
+            c_count=self.b_count,
+            difference=-self.difference,
+            interval=self.interval if isinstance(self.interval, Absent) else _mirrored(self.interval),
+        )
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -97,6 +109,39 @@ class Pairs:
         """The pairs shown to differ."""
         return frozenset(frozenset((pair.a, pair.b)) for pair in self.pairs if pair.differs)
 
+    def seen_from(self, record: str) -> Pairs:
+        """Pairs of one row with every other, as that row minus the other, in the order of the rows.
+
+        Parameters
+        ----------
+        record : str
+            Record id.
+
+        Returns
+        -------
+        Pairs
+            p-values stay adjusted over all pairs of the board.
+
+        Raises
+        ------
+        KeyError
+            If no pair holds the row.
+
+        Examples
+        --------
+        >>> from medgauge_lib import board, demo
+        >>> found = board(demo.record_set("bm-demo-lab", "0.1.0"))
+        >>> last = found.order[-1]
+        >>> {pair.a == last for pair in found.pairs.seen_from(last).pairs}
+        {True}
+        """
+        own = tuple(
+            pair if pair.a == record else pair.turned() for pair in self.pairs if record in (pair.a, pair.b)
+        )
+        if not own:
+            raise KeyError(f"{record!r} is in no pair")
+        return replace(self, pairs=own)
+
     def to_frame(self) -> pd.DataFrame:
         """One line a pair; fractions as floats, missing bounds as missing values."""
         return pd.DataFrame(
@@ -117,6 +162,18 @@ class Pairs:
             ],
             columns=["a", "b", "b_count", "c_count", "difference", "low", "high", "p", "holm", "differs"],
         )
+
+
+def _mirrored(interval: Interval) -> Interval:
+    """Interval of the negated differences: half ties and type 7 quantiles are the same from both ends."""
+    bias, acceleration = interval.bias, interval.acceleration
+    return replace(
+        interval,
+        low=-interval.high,
+        high=-interval.low,
+        bias=None if bias is None else -bias,
+        acceleration=None if acceleration is None else -acceleration,
+    )
 
 
 def compare(

@@ -99,6 +99,51 @@ class RecordSet:
         """Key and version of every task version that is void for the board."""
         return frozenset(zip(self.void["task_key"], self.void["task_version"], strict=True))
 
+    def without(self, *ids: str) -> RecordSet:
+        """Return the records as they would be read with the files of some of them left out.
+
+        Parameters
+        ----------
+        *ids : str
+            Record ids.
+
+        Returns
+        -------
+        RecordSet
+            Without these records. What only they made void counts again, and labels say no more than sets the
+            remaining rows apart.
+
+        Raises
+        ------
+        ValueError
+            If an id is not of this set, or no record would be left.
+
+        Examples
+        --------
+        >>> from medgauge_lib import demo
+        >>> records = demo.record_set("bm-demo-ward", "1.0.0")
+        >>> first = records.subjects["id"][0]
+        >>> len(records.subjects), len(records.without(first).subjects)
+        (8, 7)
+        """
+        unknown = sorted(set(ids) - set(self.published))
+        if unknown:
+            raise ValueError(f"ids must name records of this set, but got {unknown[0]!r}")
+        kept = [record for record in self.published if record not in ids]
+        if not kept:
+            raise ValueError("ids must leave a record, but they name all of this set")
+        published = {record: self.published[record] for record in kept}
+        subjects = self.subjects[self.subjects["id"].isin(kept)].reset_index(drop=True)
+        return RecordSet(
+            benchmark=self.benchmark,
+            benchmark_version=self.benchmark_version,
+            subjects=subjects.assign(label=_objects(labels(list(published.values())))),
+            runs=self.runs[self.runs["id"].isin(kept)].reset_index(drop=True),
+            published=published,
+            paths={record: self.paths[record] for record in kept},
+            decimals={record: self.decimals[record] for record in kept if record in self.decimals},
+        )
+
 
 def read_records(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> RecordSet:
     """Read the result records of one benchmark version.

@@ -63,7 +63,9 @@ def targets(page):
 
 def shipped():
     """Every file of the repository, and nothing that the commands make."""
-    files = [path for path in ROOT.iterdir() if path.is_file()] + [ROOT / "reports/README.md"]
+    files = [path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"] + [
+        ROOT / "reports/README.md"
+    ]
     for folder in FOLDERS:
         files += [path for path in (ROOT / folder).rglob("*") if path.is_file()]
     return [path for path in sorted(files) if not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts)]

@@ -31,7 +31,8 @@ def cost(board: Board) -> alt.LayerChart | alt.FacetChart | alt.Chart:
     Returns
     -------
     Altair chart
-        One point a row with an amount, with the exact interval of pass^3. Amounts of another currency or
+        One point a row with an amount, with the exact interval of pass^3; of one view, whose data `cost_frame`
+        is, so that it can be layered, filtered and faceted. Amounts of another currency or
         price table than the most common one cannot be compared and are left out; `cost_caption` names them.
     """
     frame = cost_frame(board)
@@ -44,7 +45,13 @@ def cost(board: Board) -> alt.LayerChart | alt.FacetChart | alt.Chart:
             .encode(text="words:N")
         )
         return said
-    return alt.layer(*_layers(priced), width=620, height=360, description=_alternative(board, priced))
+    return alt.layer(
+        *_layers(priced),
+        data=priced.assign(label=_names(priced)),
+        width=620,
+        height=360,
+        description=_alternative(board, priced),
+    )
 
 
 def cost_frame(board: Board) -> pd.DataFrame:
@@ -52,6 +59,7 @@ def cost_frame(board: Board) -> pd.DataFrame:
     price = _common_price(board)
     frame = pd.DataFrame(
         {
+            "harness": [row.harness for row in board.rows],
             "cost": [_amount(row) for row in board.rows],
             "currency": [row.currency for row in board.rows],
             "price_table": [row.price_table for row in board.rows],
@@ -124,7 +132,7 @@ def _layers(priced: pd.DataFrame) -> list[alt.Chart]:
         else alt.Axis(grid=False, tickCount=6),
     )
     y = alt.Y("pass_pow_3:Q", title="pass^3", scale=alt.Scale(domain=[0, 1]), axis=rows.PERCENT_AXIS)
-    base = alt.Chart(priced).encode(
+    base = alt.Chart().encode(
         tooltip=[
             alt.Tooltip("subject:N"),
             alt.Tooltip("rank:N"),
@@ -136,17 +144,20 @@ def _layers(priced: pd.DataFrame) -> list[alt.Chart]:
         x=x, y=alt.Y("low:Q", scale=alt.Scale(domain=[0, 1])), y2="high:Q"
     )
     point = base.mark_point(size=60, filled=True, color=theme.VALUE, opacity=1).encode(x=x, y=y)
-    unbeaten = _unbeaten(priced)
-    label = [
-        name if best else rank
-        for name, rank, best in zip(priced["name"], priced["rank"], unbeaten, strict=True)
-    ]
     text = (
-        alt.Chart(priced.assign(label=label))
+        alt.Chart()
         .mark_text(align="left", dx=7, dy=-7, color=theme.INK, aria=False)
         .encode(x=x, y=y, text="label:N")
     )
     return [spread, point, text]
+
+
+def _names(priced: pd.DataFrame) -> list[str]:
+    """Name of each point that no other beats, and the rank of the others."""
+    return [
+        name if best else rank
+        for name, rank, best in zip(priced["name"], priced["rank"], _unbeaten(priced), strict=True)
+    ]
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -233,7 +233,8 @@ def _refuse_remote(spec: Mapping[str, Any], id: str) -> None:  # noqa: A002
 
 
 def _refuse_many_rows(spec: Mapping[str, Any], id: str) -> None:  # noqa: A002
-    n_rows = sum(map(len, spec.get("datasets", {}).values()))
+    inline = (part["values"] for part in _walk(spec) if isinstance(part.get("values"), list))
+    n_rows = sum(map(len, (*spec.get("datasets", {}).values(), *inline)))
     if n_rows > MAX_ROWS:
         raise ValueError(
             f"figure {id}: {n_rows:,} rows of data are more than the {MAX_ROWS:,} a page should draw; "
@@ -245,23 +246,34 @@ def _refuse_unknown_fields(
     part: Mapping[str, Any],
     datasets: Mapping[str, list[dict[str, Any]]],
     id: str,  # noqa: A002
-    data: str | None = None,
+    rows: list[dict[str, Any]] | None = None,
 ) -> None:
-    """Refuse an encoding whose field its data do not have: Vega would silently draw no mark."""
-    data = part.get("data", {}).get("name", data)
-    rows = datasets.get(data or "", [])
-    if "transform" not in part and rows:
-        columns = {name for row in rows for name in row}
-        for name in _fields(part.get("encoding", {})):
-            if name not in columns:
-                hint = near(name, sorted(columns))
-                raise ValueError(f"figure {id}: the data have no field {quoted(name)}; {hint}")
+    """Refuse an encoding whose field its data do not have: Vega would silently draw no mark.
+
+    A chart of its own inside another one may bring its data; fields that a transform makes are not known.
+    """
+    if "data" in part:
+        rows = part["data"].get("values") or datasets.get(part["data"].get("name", ""))
+    if "transform" in part:
+        rows = None
+    columns = {name for row in rows or () if isinstance(row, Mapping) for name in row}
+    for name in _fields([part.get("encoding", {}), part.get("facet", {})]) if columns else ():
+        if name not in columns:
+            hint = near(name, sorted(columns))
+            raise ValueError(f"figure {id}: the data have no field {quoted(name)}; {hint}")
+    for inner in _parts(part):
+        _refuse_unknown_fields(inner, datasets, id, rows)
+
+
+def _parts(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Charts that a chart is made of."""
     for composition in ("layer", "hconcat", "vconcat", "concat"):
-        for inner in part.get(composition, []):
-            _refuse_unknown_fields(inner, datasets, id, data)
+        yield from part.get(composition, [])
+    if "spec" in part:
+        yield part["spec"]
 
 
-def _fields(encoding: Mapping[str, Any]) -> Iterator[str]:
+def _fields(encoding: Any) -> Iterator[str]:
     for channel in _walk(encoding):
         if isinstance(channel.get("field"), str):
             yield channel["field"]

@@ -17,6 +17,7 @@ from medgauge_lib.charts import display
 from medgauge_lib.charts.panels import Cell, Line, Panel, panel_table, ranked_first
 from medgauge_lib.charts.tables import Table, plain_table, render
 from medgauge_lib.charts.words import Sentences
+from medgauge_lib.checks import findings_frame
 from medgauge_lib.outcomes import N_RUNS
 
 if TYPE_CHECKING:
@@ -137,21 +138,9 @@ def findings_table(checked: Checked) -> Table | Sentences:
     findings = sorted((one for _, those in checked for one in those), key=lambda one: one.file)
     if not findings:
         return Sentences(("No rule is broken, so there is no finding to list.",))
-    frame = pd.DataFrame(
-        [
-            (
-                one.file,
-                one.pointer,
-                one.code,
-                one.severity,
-                _json(one.published),
-                _json(one.expected),
-                one.message,
-            )
-            for one in findings
-        ],
-        columns=["file", "pointer", "rule", "severity", "published", "expected", "message"],
-    )
+    frame = findings_frame(findings)
+    for name in ("published", "expected"):
+        frame[name] = list(map(_json, frame[name]))
     cut = f" The first {SHOWN} of {len(findings):,} are shown; the data hold them all." * (
         len(findings) > SHOWN
     )

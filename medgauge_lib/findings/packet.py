@@ -326,6 +326,11 @@ class Packets:
     packets: tuple[Packet, ...]
     failures: tuple[Failure, ...]
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a document of every packet: ``task_id, doc_id, quoted``."""
+        empty = pd.DataFrame(columns=["task_id", "doc_id", "quoted"])
+        return pd.concat([empty, *(packet.to_frame() for packet in self.packets)], ignore_index=True)
+
 
 def write_packets(
     data: str | os.PathLike[str],
