@@ -164,7 +164,8 @@ def findings_frame(findings: Iterable[Finding]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One line a finding, in the order given: ``file, pointer, rule, severity, published, expected, message``.
+        One line a finding, in the order given: ``file, pointer, rule, severity, published, expected,
+        message``.
 
     Examples
     --------

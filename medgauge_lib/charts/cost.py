@@ -31,9 +31,10 @@ def cost(board: Board) -> alt.LayerChart | alt.FacetChart | alt.Chart:
     Returns
     -------
     Altair chart
-        One point a row with an amount, with the exact interval of pass^3; of one view, whose data `cost_frame`
-        is, so that it can be layered, filtered and faceted. Amounts of another currency or
-        price table than the most common one cannot be compared and are left out; `cost_caption` names them.
+        One point a row with an amount, with the exact interval of pass^3; one view, over those rows of
+        `cost_frame` that are drawn, so that it can be layered, filtered and faceted. Amounts of another
+        currency or price table than the most common one cannot be compared and are left out; `cost_caption`
+        names them.
     """
     frame = cost_frame(board)
     priced = frame[frame["drawn"]]
