@@ -157,9 +157,15 @@ class Board:
         raise KeyError(f"{record!r} is no row of this board")
 
     def to_frame(self) -> pd.DataFrame:
-        """One line a row in board order, unranked rows last; fractions as floats, absent figures missing."""
+        """One line a row in board order, unranked rows last; fractions as floats.
+
+        An absent figure is missing, with the reason beside it; `claimable_lower_bound` is missing where the
+        exam is not passed.
+        """
         frame = pd.DataFrame([_line(row) for row in (*self.rows, *self.unranked)])
-        return frame.astype({"rank": "Int64"})
+        bounds = [f"{quantity}_{end}" for quantity in QUANTITIES for end in ("low", "high")]
+        floats = dict.fromkeys((*bounds, "cost_per_success", "claimable_lower_bound"), "float64")
+        return frame.astype({"rank": "Int64", **floats})
 
     def against(self, record: str) -> pd.DataFrame:
         """How one row compares with every other, and why it is or is not shown to differ.
@@ -431,9 +437,11 @@ def _line(row: Row) -> dict[str, Any]:
         line[quantity] = float(figure)
         line[f"{quantity}_low"] = figure.interval.low if figure.interval else None
         line[f"{quantity}_high"] = figure.interval.high if figure.interval else None
+        line[f"{quantity}_reason"] = figure.interval.reason if isinstance(figure.interval, Absent) else ""
     return line | {
         "instability": float(row.instability),
         "cost_per_success": None if isinstance(cost, Absent) else float(cost),
+        "cost_per_success_reason": cost.reason if isinstance(cost, Absent) else "",
         "currency": row.currency,
         "error_rate": float(row.tallies.error_rate),
         **{f"errors_{source}": row.tallies.errors.get(source, 0) for source in SUBJECT_SIDE},

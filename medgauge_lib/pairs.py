@@ -143,25 +143,32 @@ class Pairs:
         return replace(self, pairs=own)
 
     def to_frame(self) -> pd.DataFrame:
-        """One line a pair; fractions as floats, missing bounds as missing values."""
-        return pd.DataFrame(
-            [
-                {
-                    "a": pair.a,
-                    "b": pair.b,
-                    "b_count": pair.b_count,
-                    "c_count": pair.c_count,
-                    "difference": float(pair.difference),
-                    "low": pair.interval.low if pair.interval else None,
-                    "high": pair.interval.high if pair.interval else None,
-                    "p": None if isinstance(pair.p, Absent) else float(pair.p),
-                    "holm": None if isinstance(pair.holm, Absent) else float(pair.holm),
-                    "differs": pair.differs,
-                }
-                for pair in self.pairs
-            ],
-            columns=["a", "b", "b_count", "c_count", "difference", "low", "high", "p", "holm", "differs"],
-        )
+        """One line a pair; fractions as floats, what is absent missing, with the reason beside it."""
+        kinds = {
+            "a": "str", "b": "str", "b_count": "int64", "c_count": "int64", "difference": "float64",
+            "low": "float64", "high": "float64", "interval_reason": "str",
+            "p": "float64", "holm": "float64", "p_reason": "str", "differs": "bool",
+        }  # fmt: skip
+        return pd.DataFrame([_line(pair) for pair in self.pairs], columns=list(kinds)).astype(kinds)
+
+
+def _line(pair: Pair) -> dict[str, Any]:
+    """A pair as one line of a table."""
+    bounds = pair.interval
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        "b_count": pair.b_count,
+        "c_count": pair.c_count,
+        "difference": float(pair.difference),
+        "low": None if isinstance(bounds, Absent) else bounds.low,
+        "high": None if isinstance(bounds, Absent) else bounds.high,
+        "interval_reason": bounds.reason if isinstance(bounds, Absent) else "",
+        "p": None if isinstance(pair.p, Absent) else float(pair.p),
+        "holm": None if isinstance(pair.holm, Absent) else float(pair.holm),
+        "p_reason": pair.p.reason if isinstance(pair.p, Absent) else "",
+        "differs": pair.differs,
+    }
 
 
 def _mirrored(interval: Interval) -> Interval:

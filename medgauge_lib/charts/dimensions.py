@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -357,9 +356,8 @@ def _cell(key: _Key, values: Sequence[Value]) -> Cell:
         return Cell(f"{_number(parts['b'])}, {_number(parts['c'])}, {_number(first)}{star}", said=said)
     low, middle, high = (_float(parts[key.around[end]]) if end in key.around else None for end in _AROUND)
     detail = ""
-    if key.name == "paired_bootstrap":
-        words = f"{_number(parts['lower']).removesuffix(' pp')} to {_number(parts['upper'])}"
-        return Cell(words, low=low, high=high, published=True)
+    if key.name == "paired_bootstrap" and low is not None and high is not None:
+        return Cell(display.between(low, high, difference=True), low=low, high=high, published=True)
     if low is not None and high is not None:
         detail = f"{_number(parts[key.around['low']])} to {_number(parts[key.around['high']])}"
     elif first.interval != NO_INTERVAL:
@@ -392,23 +390,7 @@ def _number(value: Value) -> str:
     number = value.value
     if isinstance(number, Absent | str):
         return short(str(number))
-    match value.unit:
-        case "fraction":
-            return display.percent(number)
-        case "difference":
-            return display.points(number)
-        case "ratio":
-            return display.number(number, 2)
-        case "score":
-            return display.number(number, 3)
-        case "seconds":
-            return f"{display.number(number, 1)}{display.NBSP}s"
-        case "p":
-            return display.p_value(Fraction(number))
-        case "count" | "tokens":
-            return display.number(number, 0 if number == int(number) else 1)
-        case currency:
-            return display.money(number, currency)
+    return display.in_unit(number, value.unit)
 
 
 def _remarks(values: Sequence[Value]) -> str:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from medgauge_lib.estimators import AMOUNT_NOT_APPLICABLE
 from medgauge_lib.pairs import FAMILY_ALPHA
@@ -31,6 +32,9 @@ NBSP = "\u00a0"
 
 Number = Fraction | float | int
 
+Toward = Literal["nearest", "down", "up"]
+"""Which way a number is rounded: a bound never toward more than it claims."""
+
 
 def _fixed(units: int, decimals: int) -> str:
     """Write units of the last decimal; `units` is not negative."""
@@ -42,6 +46,9 @@ def _half_up(value: Fraction) -> int:
     """Nearest integer, a half away from zero."""
     nearest = math.floor(abs(value) + Fraction(1, 2))
     return nearest if value >= 0 else -nearest
+
+
+_ROUND: dict[Toward, Callable[[Fraction], int]] = {"nearest": _half_up, "down": math.floor, "up": math.ceil}
 
 
 def _signed(units: int, decimals: int, *, plus: bool) -> str:
@@ -58,6 +65,66 @@ def number(value: Number, decimals: int = 0) -> str:
     ('−1.235', '12,345')
     """
     return _signed(_half_up(as_written(value) * 10**decimals), decimals, plus=False)
+
+
+def decimal(value: Number, toward: Toward = "nearest") -> str:
+    """A number of unknown unit: four decimals, more where it has fewer than three digits, or looks like 1.
+
+    Parameters
+    ----------
+    value : Fraction, float or int
+        A number from a table.
+    toward : {"nearest", "down", "up"}
+        Lower bounds are rounded down and upper bounds up.
+
+    Examples
+    --------
+    >>> decimal(1 / 3), decimal(0.000123456), decimal(0.99999), decimal(0.12341, "up"), decimal(12)
+    ('0.3333', '0.000123', '0.99999', '0.1235', '12')
+    """
+    exact, decimals = as_written(value), 4
+    if isinstance(value, int):
+        return number(value)
+    while decimals < 12 and (
+        0 < abs(exact) * 10**decimals < 100 or (exact < 1 and _half_up(exact * 10**decimals) == 10**decimals)
+    ):
+        decimals += 1
+    return _signed(_ROUND[toward](exact * 10**decimals), decimals, plus=False)
+
+
+def in_unit(value: Number, unit: str) -> str:
+    """A figure of a dimension in its unit.
+
+    Parameters
+    ----------
+    value : Fraction, float or int
+        The figure.
+    unit : str
+        ``fraction``, ``difference``, ``ratio``, ``score``, ``seconds``, ``p``, ``count``, ``tokens``, or a
+        currency.
+
+    Examples
+    --------
+    >>> in_unit(Fraction(3, 2), "ratio"), in_unit(12, "count")
+    ('1.50', '12')
+    """
+    match unit:
+        case "fraction":
+            return percent(value)
+        case "difference":
+            return points(value)
+        case "ratio":
+            return number(value, 2)
+        case "score":
+            return number(value, 3)
+        case "seconds":
+            return f"{number(value, 1)}{NBSP}s"
+        case "p":
+            return p_value(Fraction(value))
+        case "count" | "tokens":
+            return number(value, 0 if value == int(value) else 1)
+        case currency:
+            return money(value, currency)
 
 
 def percent(share: Number | Absent, *, unit: bool = True) -> str:
@@ -88,8 +155,8 @@ def percent(share: Number | Absent, *, unit: bool = True) -> str:
     return f"{text}{NBSP}%" if unit else text
 
 
-def points(difference: Number | Absent, *, unit: bool = True) -> str:
-    """A difference of two shares in percentage points, with its sign.
+def points(difference: Number | Absent, *, unit: bool = True, toward: Toward = "nearest") -> str:
+    """A difference of two shares, or a bound of one, in percentage points with its sign.
 
     Examples
     --------
@@ -98,7 +165,7 @@ def points(difference: Number | Absent, *, unit: bool = True) -> str:
     """
     if isinstance(difference, Absent):
         return absent(difference)
-    text = _signed(_half_up(as_written(difference) * 1000), 1, plus=True)
+    text = _signed(_ROUND[toward](as_written(difference) * 1000), 1, plus=True)
     return f"{text}{NBSP}pp" if unit else text
 
 
@@ -121,8 +188,19 @@ def interval(bounds: Interval | Absent, *, difference: bool = False, unit: bool 
     """
     if isinstance(bounds, Absent):
         return absent(bounds)
-    low, high = math.floor(as_written(bounds.low) * 1000), math.ceil(as_written(bounds.high) * 1000)
-    text = f"{NBSP}to{NBSP}".join(_signed(units, 1, plus=difference) for units in (low, high))
+    return between(bounds.low, bounds.high, difference=difference, unit=unit)
+
+
+def between(low: Number, high: Number, *, difference: bool = False, unit: bool = True) -> str:
+    r"""Two bounds as `interval` writes them, rounded outward.
+
+    Examples
+    --------
+    >>> between(-0.0312, 0.1001, difference=True)
+    '−3.2\xa0to\xa0+10.1\xa0pp'
+    """
+    units = math.floor(as_written(low) * 1000), math.ceil(as_written(high) * 1000)
+    text = f"{NBSP}to{NBSP}".join(_signed(end, 1, plus=difference) for end in units)
     if not unit:
         return text
     return f"{text}{NBSP}pp" if difference else f"{text}{NBSP}%"

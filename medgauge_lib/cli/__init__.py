@@ -19,6 +19,7 @@ from medgauge_lib._version import __version__
 from medgauge_lib.cli.board import board_command
 from medgauge_lib.cli.check import check_command
 from medgauge_lib.cli.demo import demo_command
+from medgauge_lib.cli.export import export
 from medgauge_lib.cli.findings import findings
 from medgauge_lib.cli.imports import import_command
 from medgauge_lib.cli.report import report_command
@@ -91,6 +92,7 @@ for _command in (
     demo_command,
     report_command,
     reproduce_command,
+    export,
     findings,
     import_command,
 ):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from medgauge_lib.cli.options import PATH, SEED, SOURCES, as_json, one_or_many
+from medgauge_lib.cli.options import PATH, SEED, SOURCES, SUBSET, as_json, one_or_many
 
 if TYPE_CHECKING:
     from medgauge_lib.difficulty import Difficulty
@@ -16,18 +16,12 @@ if TYPE_CHECKING:
 
 @click.command("board")
 @SOURCES
-@click.option(
-    "--subset",
-    type=click.Choice(["holdout", "dev", "calib"]),
-    default="holdout",
-    show_default=True,
-    help="Subset of tasks; subsets are never pooled.",
-)
+@SUBSET
 @SEED
 @click.option(
     "--format",
     "shape",
-    type=click.Choice(["table", "json", "csv"]),
+    type=click.Choice(["table", "json", "csv", "latex", "markdown"]),
     default="table",
     show_default=True,
     help="How to print the board.",
@@ -44,12 +38,13 @@ def board_command(
     from medgauge_lib.board import board
     from medgauge_lib.cli.layout import board_text, strata_text
     from medgauge_lib.difficulty import difficulty
+    from medgauge_lib.export import board_table
     from medgauge_lib.intervals import SEED
     from medgauge_lib.labels import read_labels
     from medgauge_lib.records import read_records
 
-    if labels and shape == "csv":
-        raise click.UsageError("--labels goes with --format table or json; a CSV holds one line a row")
+    if labels and shape not in ("table", "json"):
+        raise click.UsageError(f"--labels goes with --format table or json; {shape} holds one line a row")
     held = read_records(one_or_many(records))
     found = board(held, subset, seed=SEED if seed is None else seed)
     strata = difficulty(held, found, read_labels(labels), publish="internal") if labels else None
@@ -58,10 +53,10 @@ def board_command(
             click.echo(
                 as_json(found.to_json() | ({"strata": _strata_json(strata)} if strata else {})), nl=False
             )
-        case "csv":
-            click.echo(found.to_frame().to_csv(index=False), nl=False)
-        case _:
+        case "table":
             click.echo(board_text(found) + (f"\n\n{strata_text(strata)}" if strata else ""))
+        case _:
+            click.echo(board_table(found).to_bytes(shape), nl=False)
 
 
 def _strata_json(strata: Difficulty) -> Sequence[Any]:

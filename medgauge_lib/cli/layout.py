@@ -9,13 +9,14 @@ import pandas as pd
 
 from medgauge_lib.charts import display
 from medgauge_lib.charts.words import board_sentences, resolution_words
+from medgauge_lib.export.tables import board_words
 from medgauge_lib.results import Absent
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medgauge_lib.audit import Audit, Outcome
-    from medgauge_lib.board import Board
+    from medgauge_lib.board import Board, Row
     from medgauge_lib.checks import Finding, Rule
     from medgauge_lib.difficulty import Difficulty
     from medgauge_lib.importers.importing import Summary
@@ -79,23 +80,8 @@ def board_text(found: Board) -> str:
     return "\n".join([*lines, "", *words])
 
 
-def _columns(rows: Sequence[Any]) -> str:
-    frame = pd.DataFrame(
-        {
-            "rank": [display.rank(row) for row in rows],
-            "subject": [display.text(row.label, 60) for row in rows],
-            "letters": [" ".join(row.letters) for row in rows],
-            "pass^3": [display.percent(row.pass_pow_3.value) for row in rows],
-            "95 % interval": [display.interval(row.pass_pow_3.interval) for row in rows],
-            "pass@3": [display.percent(row.pass_at_3.value) for row in rows],
-            "pass rate": [display.percent(row.task_pass_rate.value) for row in rows],
-            "score": [display.percent(row.continuous_score.value) for row in rows],
-            "cost per success": [display.cost(row) for row in rows],
-            "errors": [display.percent(row.tallies.error_rate) for row in rows],
-            "vetoes": [display.number(row.tallies.n_vetoed) for row in rows],
-            "exam": [row.exam.outcome.replace("_", " ") for row in rows],
-        }
-    )
+def _columns(rows: Sequence[Row]) -> str:
+    frame = board_words(rows).assign(subject=[display.text(row.label, 60) for row in rows])
     left = {name: f"{{:<{frame[name].str.len().max()}}}".format for name in ("subject", "letters")}
     return str(frame.to_string(index=False, formatters=left)).replace(display.NBSP, " ")
 

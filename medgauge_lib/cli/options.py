@@ -13,6 +13,13 @@ import orjson
 PATH = click.Path(path_type=Path)
 SEED_RANGE = click.IntRange(0, 2**64 - 1)
 SEED = click.option("--seed", type=SEED_RANGE, help="Seed of the resamples.  [default: 20260101]")
+SUBSET = click.option(
+    "--subset",
+    type=click.Choice(["holdout", "dev", "calib"]),
+    default="holdout",
+    show_default=True,
+    help="Subset of tasks; subsets are never pooled.",
+)
 SOURCES = click.argument("records", nargs=-1, required=True, type=PATH)
 
 

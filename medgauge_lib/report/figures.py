@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -13,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from medgauge_lib.errors import InputError
+from medgauge_lib.export.formats import csv_bytes
 from medgauge_lib.report.markup import data_uri, numbered_svg, sanitized, script_json
 from medgauge_lib.schema import quoted
 
@@ -151,7 +150,7 @@ def page_figure(data: Mapping[str, Any], *, number: int, level: int, within: str
         rows=tuple(tuple(_cell(value) for value in row) for row in rows[:ROWS_ON_PAGE]),
         n_rows=len(rows),
         anchor=f"{within}-{about['id']}" if within else about["id"],
-        files={f"figures/{about['id']}.csv": _csv(columns, rows)} if columns else {},
+        files={f"figures/{about['id']}.csv": csv_bytes(columns, rows)} if columns else {},
     )
     if spec is None:
         style, html = _style_apart(str(data.get("text/html", "")))
@@ -218,15 +217,6 @@ def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, int | float) else str(value)
-
-
-def _csv(columns: tuple[str, ...], rows: list[list[Any]]) -> bytes:
-    """Write a table as CSV (RFC 4180, with line feeds): exact values, absent ones empty."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
-    return stream.getvalue().encode()
 
 
 def _style_apart(html: str) -> tuple[str, str]:

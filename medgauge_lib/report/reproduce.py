@@ -201,6 +201,43 @@ def reproduce(
     )
 
 
+def built_figure(report: str | os.PathLike[str], figure: str) -> tuple[Shown, dict[str, Any]]:
+    """Find one figure of a report as it was built; nothing runs.
+
+    Parameters
+    ----------
+    report : path
+        Folder of a report, as it was built.
+    figure : str
+        Id of the figure.
+
+    Returns
+    -------
+    shown : Shown
+        What it shows.
+    about : dict
+        What it is of: figure, benchmark, version, and the seed and subset where the report has them.
+
+    Raises
+    ------
+    InputError
+        Where the folder holds no whole report, the figure is not in it, or its data are not as built.
+    """
+    folder = Path(report)
+    known = _read(folder)
+    _wanted(known, [figure], folder)
+    told = known["figures"][figure]
+    file = folder / "notebooks" / f"{told['notebook']}.ipynb"
+    shown = _published(told["notebook"], file).get(figure)
+    if shown is None or shown.hashes()["data"] != told.get("data"):
+        raise InputError(
+            f"does not hold the data of {quoted(figure)} as built", "build the report anew", file=file
+        )
+    values = known["inputs"]["params"]["values"]
+    keys = ("benchmark", "benchmark_version", "subset", "seed")
+    return shown, {"figure": figure} | {key: values[key] for key in keys if values.get(key) is not None}
+
+
 @dataclass(frozen=True)
 class _Sources:
     """Where the inputs of a report lie on this machine."""

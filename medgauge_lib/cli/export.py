@@ -1,0 +1,183 @@
+"""The commands ``medgauge export board|pairs|dimensions|difficulty|failures|figure``.
+
+Thin: each makes one table and writes it, to a file whole or not at all, or to standard output.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from medgauge_lib.cli.options import PATH, SEED, SOURCES, SUBSET, one_or_many
+from medgauge_lib.errors import InputError
+
+if TYPE_CHECKING:
+    from medgauge_lib.board import Board
+    from medgauge_lib.export.tables import Table
+    from medgauge_lib.labels import Labels
+    from medgauge_lib.records import RecordSet
+
+_FORMATS = ("csv", "json", "parquet", "latex", "markdown")
+
+
+def _written(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say where its table goes, and how."""
+    command = click.option(
+        "--format", "form", type=click.Choice(_FORMATS), help="Format.  [default: by suffix; csv]"
+    )(command)
+    return click.option("--out", type=PATH, help="File to write.  [default: standard output]")(command)
+
+
+def _of_records(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command its records, subset and seed."""
+    return SOURCES(SUBSET(SEED(command)))
+
+
+_LABELS = click.option(
+    "--labels", type=PATH, help="Closed file of task labels; what is made with it is not public."
+)
+
+
+@click.group()
+def export() -> None:
+    """Write a table of a result: CSV, JSON and Parquet for programs, LaTeX and Markdown for papers."""
+
+
+@export.command("board")
+@_of_records
+@_written
+def board_command(
+    records: Sequence[Path], subset: str, seed: int | None, out: Path | None, form: str | None
+) -> None:
+    """Write the board of RECORDS, a line a row."""
+    from medgauge_lib.export.tables import board_table
+
+    _write(lambda: board_table(_board(records, subset, seed)[1]), out, form)
+
+
+@export.command("pairs")
+@_of_records
+@_written
+def pairs_command(
+    records: Sequence[Path], subset: str, seed: int | None, out: Path | None, form: str | None
+) -> None:
+    """Write the comparison of every two rows of RECORDS, a line a pair."""
+    from medgauge_lib.export.tables import pairs_table
+
+    _write(lambda: pairs_table(_board(records, subset, seed)[1]), out, form)
+
+
+@export.command("dimensions")
+@_of_records
+@_LABELS
+@_written
+def dimensions_command(
+    records: Sequence[Path],
+    subset: str,
+    seed: int | None,
+    labels: Path | None,
+    out: Path | None,
+    form: str | None,
+) -> None:
+    """Write M1 to M10 of RECORDS, a line a row and figure."""
+    from medgauge_lib.dimensions import dimensions
+    from medgauge_lib.export.tables import dimensions_table
+
+    def made() -> Table:
+        held, found = _board(records, subset, seed)
+        known = _labels(labels)
+        return dimensions_table(dimensions(held, found, known, publish=_publish(known)), found)
+
+    _write(made, out, form)
+
+
+@export.command("difficulty")
+@_of_records
+@_LABELS
+@_written
+def difficulty_command(
+    records: Sequence[Path],
+    subset: str,
+    seed: int | None,
+    labels: Path | None,
+    out: Path | None,
+    form: str | None,
+) -> None:
+    """Write the figures of RECORDS by class of difficulty, a line a row and class."""
+    from medgauge_lib.difficulty import difficulty
+    from medgauge_lib.export.tables import difficulty_table
+
+    def made() -> Table:
+        held, found = _board(records, subset, seed)
+        known = _labels(labels)
+        return difficulty_table(difficulty(held, found, known, publish=_publish(known)), found)
+
+    _write(made, out, form)
+
+
+@export.command("failures")
+@SOURCES
+@_written
+def failures_command(records: Sequence[Path], out: Path | None, form: str | None) -> None:
+    """Write the failed runs of RECORDS by recorded reason, a line a row and reason; all subsets together."""
+    from medgauge_lib.export.tables import failures_table
+    from medgauge_lib.failures import failures
+
+    _write(lambda: failures_table(failures(*_board(records, "holdout", None))), out, form)
+
+
+@export.command("figure")
+@click.argument("report_dir", type=PATH)
+@click.argument("figure", metavar="ID")
+@_written
+def figure_command(report_dir: Path, figure: str, out: Path | None, form: str | None) -> None:
+    """Write the data behind figure ID of the report in REPORT_DIR, as it was built."""
+    from medgauge_lib.export.tables import figure_table
+    from medgauge_lib.report.reproduce import built_figure
+
+    def made() -> Table:
+        shown, about = built_figure(report_dir, figure)
+        return figure_table(shown.table, about)
+
+    _write(made, out, form)
+
+
+def _board(records: Sequence[Path], subset: str, seed: int | None) -> tuple[RecordSet, Board]:
+    from medgauge_lib.board import board
+    from medgauge_lib.intervals import SEED
+    from medgauge_lib.records import read_records
+
+    held = read_records(one_or_many(records))
+    return held, board(held, subset, seed=SEED if seed is None else seed)
+
+
+def _labels(labels: Path | None) -> Labels | None:
+    from medgauge_lib.labels import read_labels
+
+    return None if labels is None else read_labels(labels)
+
+
+def _publish(labels: Labels | None) -> Any:
+    return "public" if labels is None else "internal"
+
+
+def _write(made: Callable[[], Table], out: Path | None, form: str | None) -> None:
+    """Find out where to and how before any work is spent, then make the table and write it."""
+    from medgauge_lib.export.formats import format_of
+    from medgauge_lib.report.folder import replace_file
+
+    wanted = format_of(out, form)
+    if out is not None and out.exists() and not out.is_file():
+        raise InputError("is no regular file", "name a file, or leave --out out to print", file=out)
+    if out is None and wanted == "parquet" and sys.stdout.isatty():
+        raise InputError("Parquet is not for reading on a terminal", "name a file with --out")
+    content = made().to_bytes(wanted)
+    if out is None:
+        click.echo(content, nl=False)
+        return
+    replace_file(out.resolve(), content)
+    click.echo(f"{out}: {wanted}")

@@ -1,0 +1,271 @@
+"""Results as tables: exact for programs, in words for people, each saying what it is of.
+
+`Table.frame` is the result's own ``to_frame()``, not rounded. `Table.worded` holds the same lines as a reader
+wants them: percent, percentage points, intervals rounded outward, and words where a figure is absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from medgauge_lib._version import __version__
+from medgauge_lib.charts import display
+from medgauge_lib.charts.figure import table_json
+from medgauge_lib.dimensions import NO_INTERVAL
+from medgauge_lib.errors import InputError
+from medgauge_lib.export import formats
+from medgauge_lib.failures import REASONS
+from medgauge_lib.intervals import QUANTILE_RULE
+from medgauge_lib.results import Absent, Estimate
+from medgauge_lib.schema import quoted
+
+if TYPE_CHECKING:
+    from medgauge_lib.board import Board, Row
+    from medgauge_lib.difficulty import Difficulty, Strata, Stratum
+    from medgauge_lib.dimensions import Dimensions, Figure, RowDimensions
+    from medgauge_lib.failures import Failures, RowFailures
+
+NOT_RANKED = "Lines without a rank are community records, which the site has not verified."
+
+
+@dataclass(frozen=True)
+class Table:
+    """One result as a table.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        For programs: exact, absent figures missing.
+    worded : DataFrame
+        For people: the same lines as texts.
+    about : mapping
+        What it is of: table, benchmark, version, subset, seed, algorithm and this library's version.
+    notes : tuple of str
+        What a reader must know beside it, a sentence each.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    worded: pd.DataFrame = field(repr=False)
+    about: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+    def to_bytes(self, form: str) -> bytes:
+        """Write the table in one of `FORMATS`.
+
+        Raises
+        ------
+        InputError
+            Where two columns have one name, or Parquet is wanted and its extra is not installed.
+        ValueError
+            For another format.
+        """
+        twice = [str(name) for name in self.frame.columns[self.frame.columns.duplicated()]]
+        if twice:
+            raise InputError(
+                f"the table has the column {quoted(twice[0])} twice", "give columns different names"
+            )
+        match form:
+            case "csv":
+                found = table_json(self.frame)
+                return formats.csv_bytes(found["columns"], found["rows"])
+            case "json":
+                return formats.json_bytes(self.frame, self.about)
+            case "parquet":
+                return formats.parquet_bytes(self.frame, self.about)
+            case "latex":
+                return formats.latex_bytes(self.worded, self._said())
+            case "markdown":
+                return formats.markdown_bytes(self.worded, self._said())
+        raise ValueError(f"form must be one of {', '.join(formats.FORMATS)}, but got {form!r}")
+
+    def _said(self) -> Sequence[str]:
+        told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in self.about.items())
+        return (f"{told}.", *self.notes)
+
+
+def _about(table: str, found: Any, board: Board | None = None) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "table": table,
+        "benchmark": found.benchmark,
+        "benchmark_version": found.benchmark_version,
+    }
+    if board is not None:
+        told |= {"subset": board.subset, "as_of": board.as_of, "seed": board.seed, "algorithm": QUANTILE_RULE}
+    return told | {"medgauge": __version__}
+
+
+def board_table(board: Board) -> Table:
+    """The board: rows in board order, unranked rows last.
+
+    Examples
+    --------
+    >>> from medgauge_lib import board, demo
+    >>> found = board_table(board(demo.record_set("bm-demo-ward", "1.1.0")))
+    >>> found.to_bytes("csv").decode().splitlines()[1].split(",")[:4]
+    ['1', 'res-demo-2026-03-02-aster-round', 'demo-model-aster · hx-demo-round 2.1.0', 'a']
+    """
+    rows = (*board.rows, *board.unranked)
+    notes = (NOT_RANKED,) if board.unranked else ()
+    return Table(board.to_frame(), board_words(rows), _about("board", board, board), notes)
+
+
+def board_words(rows: Iterable[Row]) -> pd.DataFrame:
+    """Rows of a board in words, a line a row; what a terminal, LaTeX and Markdown show."""
+    return pd.DataFrame(
+        {
+            "rank": display.rank(row),
+            "subject": display.text(row.label),
+            "letters": " ".join(row.letters),
+            "pass^3": display.percent(row.pass_pow_3.value),
+            "95 % interval": display.interval(row.pass_pow_3.interval),
+            "pass@3": display.percent(row.pass_at_3.value),
+            "pass rate": display.percent(row.task_pass_rate.value),
+            "score": display.percent(row.continuous_score.value),
+            "cost per success": display.cost(row),
+            "errors": display.percent(row.tallies.error_rate),
+            "vetoes": display.number(row.tallies.n_vetoed),
+            "exam": row.exam.outcome.replace("_", " "),
+        }
+        for row in rows
+    )
+
+
+def pairs_table(board: Board) -> Table:
+    """Every two rows of a board compared on pass^3, in board order."""
+    names = {row.id: display.text(row.label) for row in board.rows}
+    lines = [
+        (
+            names[pair.a],
+            names[pair.b],
+            display.number(pair.b_count),
+            display.number(pair.c_count),
+            display.points(pair.difference),
+            display.interval(pair.interval, difference=True),
+            display.p_value(pair.p),
+            display.p_value(pair.holm),
+            "yes" if pair.differs else "no",
+        )
+        for pair in board.pairs.pairs
+    ]
+    columns = ["row a", "row b", "b", "c", "a − b", "95 % interval", "p", "p (Holm)", "shown to differ"]
+    note = (
+        "b counts tasks that only row a passed in all three runs, c those that only row b did; "
+        f"{board.pairs.method}, adjusted by Holm over all pairs."
+    )
+    worded = pd.DataFrame(lines, columns=columns)
+    return Table(board.pairs.to_frame(), worded, _about("pairs", board, board), (note,))
+
+
+def dimensions_table(found: Dimensions, board: Board) -> Table:
+    """The figures of M1 to M10, a line a row and figure."""
+    lines = [_dimension_words(row, figure) for row in found.rows for figure in row.figures]
+    columns = ["subject", "dimension", "figure", "part", "value", "95 % interval", "provenance", "remark"]
+    return Table(found.to_frame(), pd.DataFrame(lines, columns=columns), _about("dimensions", found, board))
+
+
+def _dimension_words(row: RowDimensions, figure: Figure) -> tuple[str, ...]:
+    return (
+        display.text(row.label),
+        figure.dimension,
+        figure.name.replace("_", " "),
+        display.text(figure.part.replace("_", " ")),
+        _dimension_value(figure),
+        "" if figure.interval == NO_INTERVAL else display.interval(figure.interval),
+        figure.provenance,
+        display.text(figure.remark),
+    )
+
+
+def _dimension_value(figure: Figure) -> str:
+    if isinstance(figure.value, Absent | str):
+        return display.text(str(figure.value))
+    if figure.name == "paired_bootstrap":  # the two ends of an interval
+        return display.points(figure.value, toward="down" if figure.part == "lower" else "up")
+    return display.in_unit(figure.value, figure.unit)
+
+
+def difficulty_table(found: Difficulty, board: Board) -> Table:
+    """Task pass rate and pass^3 by class of difficulty, a line a row and class."""
+    lines = [_stratum_words(row, stratum) for row in found.rows for stratum in row.strata]
+    columns = ["subject", "class", "tasks", "pass^3", "pass rate", "provenance", "remark"]
+    about = _about("difficulty", found, board) | {"publish": found.publish}
+    return Table(found.to_frame(), pd.DataFrame(lines, columns=columns), about, found.notes)
+
+
+def _stratum_words(row: Strata, stratum: Stratum) -> tuple[str, ...]:
+    return (
+        display.text(row.label),
+        str(stratum.difficulty),
+        str(stratum.n_tasks) if isinstance(stratum.n_tasks, Absent) else display.number(stratum.n_tasks),
+        _estimate_words(stratum.pass_pow_3),
+        _estimate_words(stratum.task_pass_rate),
+        stratum.provenance,
+        display.text(stratum.remark),
+    )
+
+
+def _estimate_words(figure: Estimate | Absent) -> str:
+    return display.absent(figure) if isinstance(figure, Absent) else display.estimate(figure)
+
+
+def failures_table(found: Failures) -> Table:
+    """Failed runs by the reason the verifier recorded, a line a row and reason."""
+    lines = [line for row in found.rows for line in _reason_words(row)]
+    worded = pd.DataFrame(lines, columns=["subject", "reason", "runs", "share of failed runs", "provenance"])
+    return Table(found.reasons_frame(), worded, _about("failures", found))
+
+
+def _reason_words(row: RowFailures) -> Iterator[tuple[str, ...]]:
+    label, source = display.text(row.label), "as published"
+    if isinstance(row.reasons, Absent):
+        why = display.text(str(row.reasons))
+        yield from ((label, name.replace("_", " "), why, why, source) for name in REASONS)
+        return
+    for reason in row.reasons:
+        share = reason.share
+        shown = display.text(str(share)) if isinstance(share, Absent) else display.percent(share)
+        yield label, reason.name.replace("_", " "), display.number(reason.n_runs), shown, source
+
+
+def figure_table(table: Mapping[str, Any], about: Mapping[str, Any]) -> Table:
+    """The data behind a figure of a report.
+
+    Parameters
+    ----------
+    table : mapping
+        ``columns`` and ``rows``, as the report's notebook has them.
+    about : mapping
+        What it is of.
+
+    Returns
+    -------
+    Table
+        In words, numbers have four decimals or three digits; columns called ``low``, ``lower`` and ``bound``
+        (and those whose names end so) are rounded down, ``high`` and ``upper`` up.
+    """
+    columns = list(map(str, table["columns"]))
+    frame = pd.DataFrame(table["rows"], columns=columns)
+    lines = [
+        [_cell_words(name, cell) for name, cell in zip(columns, line, strict=True)] for line in table["rows"]
+    ]
+    worded = pd.DataFrame(lines, columns=[name.replace("_", " ") for name in columns], dtype="str")
+    return Table(frame, worded, {**about, "medgauge": __version__})
+
+
+_ROUNDED: dict[str, display.Toward] = {
+    "low": "down", "lower": "down", "bound": "down", "high": "up", "upper": "up",
+}  # fmt: skip
+
+
+def _cell_words(column: str, cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int | float):
+        return display.decimal(cell, _ROUNDED.get(column.rpartition("_")[2], "nearest"))
+    return display.text(str(cell))
