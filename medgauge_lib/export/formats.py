@@ -13,9 +13,9 @@ References
 
 from __future__ import annotations
 
-import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ LONGEST = 40
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 """What a spreadsheet takes a cell for a formula by; and the sign that keeps it from doing so."""
 
+_QUOTED = re.compile('[",\r\n]')
+
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -58,16 +60,11 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\symbol{34}",
     "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
-    "-": r"{-}",  # two in a row would become a dash
-    "[": r"{[}",  # after the end of a line it would be its argument
-    "]": r"{]}",
+    "[": r"{[}",  # after the end of a line these two would be its arguments
     "*": r"{*}",
-    "?": r"{?}",  # with ` before it, it is a letter of another language
-    "!": r"{!}",
-    ",": r"{,}",
     display.NBSP: "~",
     display.MINUS: r"\ensuremath{-}",
     "–": r"\textendash{}",
@@ -75,11 +72,15 @@ _LATEX = {
     "·": r"\textperiodcentered{}",
     "�": r"\ensuremath{\diamond}",
 }
+_LIGATURE = re.compile("(?<=-)-|(?<=,),")
+"""What would melt into one sign with what stands before it."""
 
-_MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]()#+-.!|~^$"}) | {
-    ord(sign): f"&#{ord(sign)};" for sign in "<>&:@\"'"
+_MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]|~^=$"}) | {
+    ord(sign): f"&#{ord(sign)};" for sign in "<>&@#"
 }
-"""Backslashes for marks; character references for what makes HTML, addresses and mentions."""
+"""Backslashes for marks; character references for what makes HTML, mentions and numbers of issues."""
+_ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
+"""The sign without which an address is no link."""
 
 
 def format_of(out: Path | None, given: str | None = None) -> str:
@@ -130,16 +131,16 @@ def csv_bytes(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
     >>> csv_bytes(["who", "gap"], [["=1+1", -0.5], [None, 0.1]])
     b"who,gap\n'=1+1,-0.5\n,0.1\n"
     """
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerows([_csv_cell(cell) for cell in line] for line in (columns, *rows))
-    return stream.getvalue().encode()
+    # The csv module leaves a carriage return bare in some versions of Python and quotes it in others.
+    lines = [",".join(map(_csv_cell, line)) or '""' for line in (columns, *rows)]
+    return ("\n".join(lines) + "\n").encode()
 
 
-def _csv_cell(value: Any) -> Any:
+def _csv_cell(value: Any) -> str:
     if value is None:
         return ""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    text = f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else str(value)
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
 def json_bytes(frame: pd.DataFrame, about: Mapping[str, Any]) -> bytes:
@@ -163,7 +164,8 @@ def json_bytes(frame: pd.DataFrame, about: Mapping[str, Any]) -> bytes:
 def parquet_bytes(frame: pd.DataFrame, about: Mapping[str, Any]) -> bytes:
     """Write a table as Parquet, with `about` as JSON under the key ``medgauge`` of the file's metadata.
 
-    A column that holds both numbers and texts is a column of texts.
+    A column that holds both numbers and texts is a column of texts, and so is one of numbers that need more
+    than 64 bits.
 
     Raises
     ------
@@ -188,15 +190,12 @@ def parquet_bytes(frame: pd.DataFrame, about: Mapping[str, Any]) -> bytes:
 
 
 def _uniform(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Make texts of a column whose values are of several kinds; numbers are one kind."""
-    kinds = {
-        float if isinstance(cell, int | float) and not isinstance(cell, bool) else type(cell)
-        for cell in column
-        if cell is not None and cell is not pd.NA and cell == cell
-    }
-    if len(kinds) < 2:
+    """Make texts of a column with values of several kinds, or beyond 64 bits; numbers are one kind."""
+    present = column[column.notna()]
+    kinds = {float if type(cell) is int and abs(cell) < 2**63 else type(cell) for cell in present}
+    if kinds <= {str} or (len(kinds) == 1 and int not in kinds):
         return column
-    return column.map(lambda cell: None if cell is None or cell != cell else str(cell))
+    return present.map(str).reindex(column.index)
 
 
 def latex_text(words: str) -> str:
@@ -209,7 +208,8 @@ def latex_text(words: str) -> str:
     >>> latex_text(r"50 % of \input{x}")
     '50 \\% of \\textbackslash{}input\\{x\\}'
     """
-    return "".join(_LATEX.get(sign, sign) for sign in display.text(words))
+    escaped = "".join(_LATEX.get(sign, sign) for sign in display.text(words))
+    return _LIGATURE.sub(r"{}\g<0>", escaped)
 
 
 def latex_bytes(worded: pd.DataFrame, notes: Sequence[str]) -> bytes:
@@ -236,9 +236,10 @@ def markdown_text(words: str) -> str:
     Examples
     --------
     >>> markdown_text("a|b <i>"), markdown_text("www.x.org")
-    ('a\\|b &#60;i&#62;', 'www\\.x\\.org')
+    ('a\\|b &#60;i&#62;', 'www&#46;x.org')
     """
-    return display.text(words).translate(_MARKDOWN)
+    escaped = display.text(words).translate(_MARKDOWN)
+    return _ADDRESS.sub(lambda found: f"&#{ord(found[0])};", escaped)
 
 
 def markdown_bytes(worded: pd.DataFrame, notes: Sequence[str]) -> bytes:

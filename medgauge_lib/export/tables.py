@@ -106,7 +106,7 @@ def board_table(board: Board) -> Table:
     >>> from medgauge_lib import board, demo
     >>> found = board_table(board(demo.record_set("bm-demo-ward", "1.1.0")))
     >>> found.to_bytes("csv").decode().splitlines()[1].split(",")[:4]
-    ['1', 'res-demo-2026-03-02-aster-round', 'demo-model-aster · hx-demo-round 2.1.0', 'a']
+    ['1', 'res-2026-06-10-aster-round', 'demo-model-aster · hx-demo-round 2.1.0', 'a']
     """
     rows = (*board.rows, *board.unranked)
     notes = (NOT_RANKED,) if board.unranked else ()
@@ -248,12 +248,20 @@ def figure_table(table: Mapping[str, Any], about: Mapping[str, Any]) -> Table:
         (and those whose names end so) are rounded down, ``high`` and ``upper`` up.
     """
     columns = list(map(str, table["columns"]))
-    frame = pd.DataFrame(table["rows"], columns=columns)
+    frame = pd.DataFrame(table["rows"], columns=columns, dtype=object).apply(_typed)
     lines = [
         [_cell_words(name, cell) for name, cell in zip(columns, line, strict=True)] for line in table["rows"]
     ]
     worded = pd.DataFrame(lines, columns=[name.replace("_", " ") for name in columns], dtype="str")
     return Table(frame, worded, {**about, "medgauge": __version__})
+
+
+def _typed(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Give a column the type of its values; whole numbers stay whole beside absent ones."""
+    present = column[column.notna()]
+    if len(present) and all(type(cell) is int and abs(cell) < 2**63 for cell in present):
+        return column.astype("Int64")
+    return column.infer_objects()
 
 
 _ROUNDED: dict[str, display.Toward] = {
