@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import orjson
@@ -25,6 +23,7 @@ import orjson
 from medgauge_lib.audit.agreement import plain
 from medgauge_lib.audit.recomputed import Undecided, recomputed
 from medgauge_lib.errors import InputError
+from medgauge_lib.files import new_folder
 from medgauge_lib.intervals import SEED
 from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent
@@ -217,40 +216,6 @@ def canonical(record: Mapping[str, Any]) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def require_new(folder: str | os.PathLike[str]) -> Path:
-    """Require a folder that is new or empty, so that nothing is written over, least of all the input.
-
-    Parameters
-    ----------
-    folder : path
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    InputError
-        If something else is there, or the path has no name, as ``.`` has none.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     require_new(folder) == Path(folder)
-    True
-    """
-    target = Path(folder)
-    try:
-        there = target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir())))
-    except (OSError, ValueError):
-        there = True
-    if there or not target.name:
-        raise InputError("is no folder that is new or empty", "name another folder", file=target)
-    return target
-
-
 def write(records: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[str]) -> tuple[Path, ...]:
     """Write each record to ``<id>.json`` in a folder, all of them or none.
 
@@ -278,23 +243,7 @@ def write(records: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[st
     ...     [path.name for path in write({"res-2026-01-01-a": {}}, folder)]
     ['res-2026-01-01-a.json']
     """
-    target = require_new(folder)
-    beside: Path | None = None
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    with new_folder(folder) as made:
         for record, content in records.items():
-            (beside / f"{record}.json").write_bytes(canonical(content))
-        beside.chmod(0o755)
-        # Takes the place of an empty folder as well.
-        beside.rename(target)
-    except OSError as error:
-        raise InputError(
-            f"cannot be written: {error.strerror or type(error).__name__}",
-            "give a folder that can be made and written to",
-            file=target,
-        ) from None
-    finally:
-        if beside is not None:
-            shutil.rmtree(beside, ignore_errors=True)
-    return tuple(target / f"{record}.json" for record in records)
+            (made / f"{record}.json").write_bytes(canonical(content))
+    return tuple(Path(folder) / f"{record}.json" for record in records)

@@ -113,3 +113,12 @@ def params(file: Path, **values: Any) -> Path:
     known = {"benchmark": "bm-made", "benchmark_version": "1.0.0", "records": "../records"} | values
     file.write_text("".join(f"{key}: {value}\n" for key, value in known.items()), encoding="utf-8")
     return file
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder by its path in it."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

@@ -18,7 +18,6 @@ from make_findings import KIND, finding, label, rows, span, submission, task, wr
 from medgauge_lib.cli.findings import findings
 from medgauge_lib.errors import InputError
 from medgauge_lib.findings import Corpus, Task, draw, write_packets
-from medgauge_lib.findings.packet import write_whole
 
 
 def by_definition(answer: Any, documents: Any, task_id: str, seed: str, budget: int) -> list[str]:
@@ -256,13 +255,3 @@ def test_strays_are_named(place):
     failures = write_packets(place / "data", place / "submissions", place / "out", seed="0").failures
     assert "t9: whole file: contract: found the submission 't9.json'" in str(failures[0])
     assert len(failures) == 2  # and the gate that t2 fails
-
-
-@pytest.mark.parametrize("name", [".", "/", "there"])
-def test_a_file_is_never_written_over_a_folder(tmp_path, monkeypatch, name):
-    """A place that is a folder, or has no name, is an error that says so."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "there").mkdir()
-    with pytest.raises(InputError, match="is a folder, where a file is to be written"):
-        write_whole(Path(name), b"x")
-    assert [path.name for path in tmp_path.iterdir()] == ["there"]

@@ -209,7 +209,7 @@ def test_nothing_is_left_where_writing_fails(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.rename", full)
-    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+    with pytest.raises(InputError, match="cannot be written: no space left on device"):
         run(tmp_path, THREE)
     assert [path.name for path in tmp_path.iterdir()] == ["runs.csv"]
 

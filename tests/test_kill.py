@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,9 +17,9 @@ import nbformat
 import pytest
 from make_records import record
 from make_reports import notebook, project
+from test_files import own_file_systems
 
 from medgauge_lib.report.build import build
-from medgauge_lib.report.folder import clear, replace_folder
 from medgauge_lib.report.manifest import sha256
 
 KILLS = 30
@@ -160,47 +159,6 @@ def test_a_build_killed_at_any_moment_leaves_a_whole_report(root: Path, scratch:
     assert list(scratch.iterdir()) == []
 
 
-WRITE = """\
-import os, random, signal, sys, time
-from pathlib import Path
-from medgauge_lib.report import folder
-if sys.argv[2] == "renames":
-    folder.ctypes.CDLL = lambda *_, **__: object()
-root, moments = Path(sys.argv[1]), random.Random(int(sys.argv[4]))
-files = {state: {f"d{n}/{n}": state.encode() * 1000 for n in range(20)} for state in ("old", "new")}
-folder.replace_folder(root / "r", files["old"], root=root)
-for _ in range(int(sys.argv[3])):
-    child = os.fork()
-    while child == 0:
-        for state in files.values():
-            folder.replace_folder(root / "r", state, root=root)
-    time.sleep(moments.uniform(0.01, 0.05))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    if sys.argv[2] == "renames":
-        folder.clear(root)
-    found = {str(p.relative_to(root / "r")): p.read_bytes() for p in (root / "r").rglob("*") if p.is_file()}
-    print(found in files.values(), flush=True)
-"""
-
-
-@pytest.mark.parametrize("way", ["exchange", "renames"])
-def test_a_folder_is_whole_when_its_writer_is_killed(tmp_path: Path, way: str) -> None:
-    """Killed while it does nothing but write, a writer leaves the old folder or the new one, whole.
-
-    Where two names cannot be exchanged, the next build may first have to give the old folder its name again.
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", WRITE, tmp_path, way, str(KILLS), str(SEED)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == ["True"] * KILLS
-    clear(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["r"]
-
-
 def test_two_builds_at_once_both_end_well(root: Path) -> None:
     """Two processes that build into one folder leave one whole report, listed."""
     put(root, "new")
@@ -209,12 +167,6 @@ def test_two_builds_at_once_both_end_well(root: Path) -> None:
     assert contents(root / REPORT) == made(root, "other")
     assert "bm-made/1.0.0/index.html" in (root / "reports" / "index.html").read_text()
     assert list(root.rglob(".*")) == []
-
-
-def own_file_systems() -> bool:
-    """Tell whether this user may mount a file system that nobody else sees."""
-    tool = shutil.which("unshare")
-    return tool is not None and subprocess.run([tool, "-rm", "true"], capture_output=True).returncode == 0
 
 
 MOUNTED = """\
@@ -287,21 +239,3 @@ def test_a_missing_kernel_leaves_the_old_report(root: Path) -> None:
     assert "its Python process did not start" in told
     assert len(told.splitlines()) == 2
     assert contents(root / REPORT) == before
-
-
-def test_a_folder_that_may_not_be_written_to_is_named() -> None:
-    """Without permission nothing is written, and the message names the folder; root tries as nobody."""
-    user = os.geteuid()
-    with tempfile.TemporaryDirectory() as place:
-        root = Path(place)
-        replace_folder(root / "r", {"x": b"1"}, root=root)
-        root.chmod(0o555)
-        try:
-            if user == 0:
-                os.seteuid(65534)
-            with pytest.raises(ValueError, match="cannot be written: permission denied"):
-                replace_folder(root / "r", {"x": b"2"}, root=root)
-        finally:
-            os.seteuid(user)
-            root.chmod(0o755)
-        assert (root / "r" / "x").read_bytes() == b"1"

@@ -17,14 +17,12 @@ from typing import Any
 import nbformat
 import pytest
 from make_records import ONE_TASK, record
-from make_reports import figure_data, notebook, params, project, showing
+from make_reports import figure_data, files_of, notebook, params, project, showing
 
 from medgauge_lib import demo
 from medgauge_lib.errors import InputError
-from medgauge_lib.report import folder as folder_module
 from medgauge_lib.report.build import Built, build
 from medgauge_lib.report.execute import CellFailed
-from medgauge_lib.report.folder import clear, replace_folder
 from medgauge_lib.report.manifest import file_sha256, sha256
 from medgauge_lib.report.params import read_params
 from medgauge_lib.report.plan import PAGES, notebook_files, plan
@@ -35,15 +33,6 @@ TWO_PAGES = {
     "summary": notebook(showing(figure_data("bars"))),
     "groups": notebook("print(benchmark_version, seed)", title=None),
 }
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder by its path in it."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def making(file: Path, **how: Any) -> list[Built]:
@@ -509,78 +498,6 @@ def test_the_index_lists_versions_newest_first(tmp_path: Path) -> None:
     assert "There is no report here yet" in site_page(tmp_path / "failed")
 
 
-def test_a_folder_is_replaced_whole(tmp_path: Path) -> None:
-    """The new files are all there, the old ones are gone, and nothing else is left."""
-    target = tmp_path / "a" / "b"
-    for files in ({"x": b"1", "d/y": b"2"}, {"x": b"3"}):
-        replace_folder(target, files, root=tmp_path)
-        assert files_of(target) == files
-    assert list(target.parent.iterdir()) == [target]
-
-
-def test_a_folder_is_replaced_where_names_cannot_be_exchanged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without an exchange of names two renames do."""
-    monkeypatch.setattr(folder_module.ctypes, "CDLL", lambda *_, **__: object())
-    test_a_folder_is_replaced_whole(tmp_path)
-
-
-def test_an_error_while_writing_leaves_the_old_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever cannot be written, the folder is as it was and the message says why."""
-    replace_folder(tmp_path / "a", {"x": b"1"}, root=tmp_path)
-    with pytest.raises(InputError, match="cannot be written: file exists"):
-        replace_folder(tmp_path / "a", {"x": b"2", "x/y": b"3"}, root=tmp_path)
-
-    def full(*_: Any) -> None:
-        raise OSError(28, "No space left on device", "a")
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(InputError, match="cannot be written: no space left on device"):
-        replace_folder(tmp_path / "a", {"x": b"2"}, root=tmp_path)
-    assert files_of(tmp_path) == {"a/x": b"1"}
-
-
-def test_what_a_killed_build_left_is_removed(tmp_path: Path) -> None:
-    """The next build removes a half-written folder."""
-    (tmp_path / ".a.building-0").mkdir()
-    (tmp_path / ".a.building-0" / "x").write_text("half")
-    replace_folder(tmp_path / "a", {"x": b"1"}, root=tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
-
-
-def test_a_reader_sees_the_old_folder_or_the_new_one(tmp_path: Path) -> None:
-    """While two writers take turns, a reader finds a whole folder at every moment."""
-    files = {name: {str(number): name.encode() for number in range(20)} for name in ("old", "new")}
-    replace_folder(tmp_path / "a", files["old"], root=tmp_path)
-    stop = threading.Event()
-
-    def write(name: str) -> None:
-        while not stop.is_set():
-            replace_folder(tmp_path / "a", files[name], root=tmp_path)
-
-    writers = [threading.Thread(target=write, args=(name,)) for name in files]
-    for writer in writers:
-        writer.start()
-    try:
-        for _ in range(300):
-            handle = os.open(tmp_path / "a", os.O_RDONLY)
-            try:
-                assert len(os.listdir(handle)) in (0, 20) or not (tmp_path / "a").samefile(
-                    f"/proc/self/fd/{handle}"
-                )
-            finally:
-                os.close(handle)
-            assert (tmp_path / "a").is_dir()
-    finally:
-        stop.set()
-        for writer in writers:
-            writer.join()
-    assert files_of(tmp_path / "a") in files.values()
-
-
 def test_a_page_that_cannot_be_made_costs_its_own_report(tmp_path: Path) -> None:
     """A figure that is wrong fails its report, with its notebook named and kept; others are built."""
     shown = showing(figure_data("Not a word"))
@@ -595,17 +512,6 @@ def test_a_page_that_cannot_be_made_costs_its_own_report(tmp_path: Path) -> None
     assert (tmp_path / "reports" / "bm-made" / "2.0.0" / "index.html").is_file()
     assert (tmp_path / "reports" / "failed" / "bm-made-1.0.0-summary.ipynb").is_file()
     assert not report_of(file).exists()
-
-
-def test_an_old_folder_gets_its_name_back(tmp_path: Path) -> None:
-    """Where a writer was killed between two renames, the old folder is found again and is not removed."""
-    replace_folder(tmp_path / "a", {"x": b"1"}, root=tmp_path)
-    (tmp_path / "a").rename(tmp_path / ".a.building-0-old")
-    (tmp_path / ".a.building-0").mkdir()
-    (tmp_path / ".index.html.building-1").write_text("half")
-    clear(tmp_path)
-    assert files_of(tmp_path) == {"a/x": b"1"}
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_two_builds_into_one_folder_both_end_well(copied: Path) -> None:

@@ -16,10 +16,11 @@ from tqdm import tqdm
 
 from medgauge_lib.cli.options import PATH, SEED_RANGE
 from medgauge_lib.errors import InputError
+from medgauge_lib.files import write_file
 from medgauge_lib.findings.aggregates import STATUSES
 from medgauge_lib.findings.contract import Benchmark, Task, canonical, read_benchmark
 from medgauge_lib.findings.gates import Failure
-from medgauge_lib.findings.packet import DOCUMENTS, FEWEST, MOST, write_packets, write_whole
+from medgauge_lib.findings.packet import DOCUMENTS, FEWEST, MOST, write_packets
 from medgauge_lib.findings.quality import score_findings
 from medgauge_lib.findings.statistics import Checked, check_task, stray_failures
 from medgauge_lib.intervals import SEED
@@ -138,7 +139,7 @@ def score(context: click.Context, data: Path, submissions: Path, reviews: Path, 
     what changed; its task waits for another. The conditional mean is over scored tasks only.
     """
     report = score_findings(data, submissions, reviews, seed=seed, progress=_progress)
-    write_whole(out, canonical(report.to_document()))
+    write_file(out, canonical(report.to_document()))
     _print(report.remarks, err=True)
     counts = Counter(task.status for task in report.tasks)
     click.echo(f"{len(report.tasks)} tasks: " + ", ".join(f"{counts[name]} {name}" for name in STATUSES))

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 )
 def score_command(records: Sequence[Path], out: Path, seed: int | None, as_of: datetime | None) -> None:
     """Write RECORDS with their figures, intervals and board block computed from their runs."""
+    from medgauge_lib.files import require_new
     from medgauge_lib.intervals import SEED
     from medgauge_lib.records import read_records
-    from medgauge_lib.scoring import require_new, score, write
+    from medgauge_lib.scoring import score, write
 
     require_new(out)  # before any work is spent
     made = score(

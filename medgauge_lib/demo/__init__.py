@@ -7,10 +7,9 @@ record says that it is synthetic, in its organisation and in its note. Every mac
 from __future__ import annotations
 
 import os
-import shutil
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
@@ -18,6 +17,7 @@ import orjson
 from medgauge_lib.demo.plan import VERSIONS, Version
 from medgauge_lib.demo.published import draft
 from medgauge_lib.errors import InputError
+from medgauge_lib.files import replace_folder, writing
 from medgauge_lib.findings.demo import write_demo
 from medgauge_lib.records import RecordSet, read_records
 from medgauge_lib.scoring import canonical, score
@@ -104,15 +104,9 @@ def write(folder: str | os.PathLike[str]) -> tuple[Path, ...]:
     """
     target = Path(folder).resolve()
     files = _all_files()
-    try:
+    with writing(target):
         if _present(target, files) != files:
-            _swap(target, files)
-    except OSError as error:
-        raise InputError(
-            f"cannot be written: {error.strerror or type(error).__name__}",
-            "give a folder that can be made and written to",
-            file=folder,
-        ) from None
+            replace_folder(target, files, root=target.parent)
     return tuple(Path(folder) / name for name in sorted(files))
 
 
@@ -125,7 +119,8 @@ def _present(target: Path, files: dict[str, bytes]) -> dict[str, bytes]:
     entries = (path for path in target.rglob("*") if path.is_symlink() or not path.is_dir())
     found = {path.relative_to(target).as_posix(): path for path in entries}
     listed = _listed(found.get(MARKER))
-    strange = sorted(set(found) - set(files) - listed) if listed else sorted(found)
+    ours = listed | set(files) if listed else set()
+    strange = sorted(name for name, path in found.items() if name not in ours or not _plain(path))
     if strange:
         raise InputError(
             f"the folder holds {strange[0]!r}, which is no part of a demo set",
@@ -135,34 +130,17 @@ def _present(target: Path, files: dict[str, bytes]) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in found.items()}
 
 
+def _plain(path: Path) -> bool:
+    """Tell whether a path is a file of bytes, and no link to one; a pipe would be waited for."""
+    return path.is_file() and not path.is_symlink()
+
+
 def _listed(marker: Path | None) -> set[str]:
     """Return the files that a demo set says it is made of; none where it is not one of ours."""
-    said = marker.read_bytes() if marker is not None else b""
+    said = marker.read_bytes() if marker is not None and _plain(marker) else b""
     if not said.startswith(STATEMENT):
         return set()
     return set(said[len(STATEMENT) :].decode("utf-8", "replace").split("\n"))
-
-
-def _swap(target: Path, files: dict[str, bytes]) -> None:
-    """Make the set beside the target, then put it in its place."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
-        new = aside / "new"
-        for name, data in files.items():
-            path = new / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        if target.exists():
-            target.rename(aside / "old")
-        try:
-            new.rename(target)
-        except OSError:
-            if (aside / "old").exists():
-                (aside / "old").rename(target)
-            raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _all_files() -> dict[str, bytes]:

@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from medgauge_lib.errors import InputError
+from medgauge_lib.files import new_folder, write_file
 from medgauge_lib.findings.contract import (
     JUDGE_CONFIG,
     SCORING_VERSION,
@@ -393,9 +394,19 @@ def write_packets(
     if not settings.stored:
         config = {"audit_documents": settings.documents, "audit_seed": settings.seed}
         contents = {JUDGE_CONFIG: canonical(config)} | contents
-    for name, content in contents.items():
-        write_whole(target / name, content)
+    _write(target, contents)
     return Packets(settings, tuple(packets), tuple(failures))
+
+
+def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write the files: the whole folder where there is none, else each file whole, the seed first."""
+    if folder.is_dir() and any(folder.iterdir()):
+        for name, content in contents.items():
+            write_file(folder / name, content)
+        return
+    with new_folder(folder) as made:
+        for name, content in contents.items():
+            (made / name).write_bytes(content)
 
 
 def _task_packet(
@@ -420,24 +431,3 @@ def _made_after(seed: Path, submission: Path) -> None:
             "draw into another folder, with a seed made after the submission",
             file=seed,
         )
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, over an old one too.
-
-    Raises
-    ------
-    InputError
-        Where it cannot be written.
-    """
-    if path.is_dir() or not path.name:
-        raise InputError("is a folder, where a file is to be written", "name a file in it", file=path)
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        wrong = f"cannot be written: {error.strerror or type(error).__name__}"
-        raise InputError(wrong, "give a place that can be written to", file=path) from None

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from medgauge_lib.errors import InputError, printable
+from medgauge_lib.files import require_new
 from medgauge_lib.importers import FORMATS
 from medgauge_lib.importers.assemble import RUNS, assemble
 from medgauge_lib.importers.facts import Given
-from medgauge_lib.importers.publish import RECORDS, publish, require_empty
+from medgauge_lib.importers.publish import RECORDS, publish
 from medgauge_lib.importers.reading import Reading, require_source
 from medgauge_lib.schema import near, quoted
 
@@ -108,7 +109,7 @@ def import_runs(
             f"kind must be one of {', '.join(FORMATS)}, but got {quoted(kind)}; {near(kind, FORMATS)}"
         )
     path, target = require_source(source), Path(os.path.abspath(out))
-    require_empty(target)
+    require_new(target)
     stated = given or Given()
     module = import_module(f"medgauge_lib.importers.{FORMATS[kind]}")
     reading = cast(Reading, module.read(path, stated))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import orjson
 from medgauge_lib.audit import audit
 from medgauge_lib.checks import checked
 from medgauge_lib.errors import InputError
+from medgauge_lib.files import new_folder
 from medgauge_lib.importers.assemble import Draft
 from medgauge_lib.records import read_records
 from medgauge_lib.scoring import canonical, score, write
@@ -45,61 +45,28 @@ def publish(drafts: Sequence[Draft], summary: object, out: Path, *, source: Path
         Where a draft is no record, a check finds something, or the folder is not empty or cannot be written.
         The folder is then as it was.
     """
-    require_empty(out)
-    beside: Path | None = None
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-        (beside / CLOSED).mkdir(mode=0o700)
+    with new_folder(out) as made:
+        (made / CLOSED).mkdir(mode=0o700)
         for draft in drafts:
-            _records(draft, beside, source)
-            _closed(draft, beside / CLOSED / draft.benchmark)
-        _file(beside / CLOSED / "import.json", summary)
-        shutil.rmtree(beside / "drafts")
-        beside.chmod(0o755)
-        # Takes the place of an empty folder as well.
-        beside.rename(out)
-    except OSError as error:
-        raise InputError(
-            f"cannot be written: {error.strerror or type(error).__name__}",
-            "give a folder that can be made and written to",
-            file=out,
-        ) from None
-    finally:
-        if beside is not None:
-            shutil.rmtree(beside, ignore_errors=True)
+            _records(draft, made, source)
+            _closed(draft, made / CLOSED / draft.benchmark)
+        _file(made / CLOSED / "import.json", summary)
+        shutil.rmtree(made / "drafts")
 
 
-def require_empty(out: Path) -> None:
-    """Require a folder that is new or empty, before any work is spent.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     require_empty(Path(folder))
-    """
-    try:
-        there = out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir())))
-    except (OSError, ValueError):
-        there = True
-    if there or not out.name:
-        raise InputError("is no folder that is new or empty", "name another folder with --out", file=out)
-
-
-def _records(draft: Draft, beside: Path, source: Path) -> None:
+def _records(draft: Draft, made: Path, source: Path) -> None:
     """Write the drafts, read them as anyone would, score them, and hold the result against every rule."""
-    drafts = beside / "drafts" / draft.benchmark / draft.benchmark_version
-    folder = beside / RECORDS / draft.benchmark / draft.benchmark_version
+    drafts = made / "drafts" / draft.benchmark / draft.benchmark_version
+    folder = made / RECORDS / draft.benchmark / draft.benchmark_version
     drafts.mkdir(parents=True, exist_ok=True)
     try:
         for record in draft.records:
             (drafts / f"{record['id']}.json").write_bytes(canonical(record))
         write(score(read_records(drafts)), folder)
-        made = read_records(folder)
-        findings = [one for _, found in checked(made) for one in found]
+        scored = read_records(folder)
+        findings = [one for _, found in checked(scored) for one in found]
         if all(one.severity != "unusable" for one in findings):
-            findings += [one for _, found in audit(made).checked for one in found]
+            findings += [one for _, found in audit(scored).checked for one in found]
     except InputError as error:
         name = Path(error.file).stem if error.file else ""
         raise InputError(

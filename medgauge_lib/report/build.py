@@ -14,8 +14,8 @@ from typing import Literal
 
 import medgauge_lib
 from medgauge_lib.errors import InputError
+from medgauge_lib.files import clear, locked, replace_file, require_writable
 from medgauge_lib.report import manifest
-from medgauge_lib.report.folder import clear, locked, replace_file, require_writable
 from medgauge_lib.report.manifest import SINGLE
 from medgauge_lib.report.paper import PAPER
 from medgauge_lib.report.params import FindingsParams, Params

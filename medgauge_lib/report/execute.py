@@ -28,6 +28,7 @@ from typing import Any
 import nbformat
 
 from medgauge_lib.errors import InputError
+from medgauge_lib.files import write_file
 from medgauge_lib.report.canonical import canonical
 
 CELL_SECONDS = 600
@@ -380,10 +381,9 @@ def _failure(
     """Keep a failed notebook aside, as far as it came, and say what happened."""
     text, _ = canonical(watch.notebook or watch.source, (job.folder, Path.cwd(), kernels.folder))
     # What failed must be said even where nothing can be written; a notebook that was stopped did not fail.
-    with suppress(OSError):
-        if job.aside is not None and not kernels.stopped(job.report):
-            job.aside.parent.mkdir(parents=True, exist_ok=True)
-            job.aside.write_text(text, encoding="utf-8")
+    if job.aside is not None and not kernels.stopped(job.report):
+        with suppress(InputError):
+            write_file(job.aside, text.encode())
     return CellFailed(job, watch.cell_number(), error, message)
 
 

@@ -9,11 +9,11 @@ import nbformat
 
 from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
+from medgauge_lib.files import replace_folder, write_file
 from medgauge_lib.report import manifest
 from medgauge_lib.report.crate import crate_json
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Executed, Job, run_all
 from medgauge_lib.report.exporter import PageContext, PageExporter, page_label
-from medgauge_lib.report.folder import replace_folder
 from medgauge_lib.report.manifest import RUN, SINGLE
 from medgauge_lib.report.paper import PAPER, printed
 from medgauge_lib.report.params import Params
@@ -83,9 +83,8 @@ def _paged(report: Report, result: Executed, root: Path) -> InputError | None:
     try:
         _make_page(report, result.job.name, result.text)
     except InputError as error:
-        with suppress(OSError):
-            aside.parent.mkdir(parents=True, exist_ok=True)
-            aside.write_text(result.text, encoding="utf-8")
+        with suppress(InputError):
+            write_file(aside, result.text.encode())
         return InputError(error.wrong, error.remedy, file=result.job.notebook)
     aside.unlink(missing_ok=True)
     return None
