@@ -168,7 +168,7 @@ def _publish(labels: Labels | None) -> Any:
 def _write(made: Callable[[], Table], out: Path | None, form: str | None) -> None:
     """Find out where to and how before any work is spent, then make the table and write it."""
     from medgauge_lib.export.formats import format_of
-    from medgauge_lib.report.folder import replace_file
+    from medgauge_lib.files import write_file
 
     wanted = format_of(out, form)
     if out is not None and out.exists() and not out.is_file():
@@ -179,5 +179,5 @@ def _write(made: Callable[[], Table], out: Path | None, form: str | None) -> Non
     if out is None:
         click.echo(content, nl=False)
         return
-    replace_file(out.resolve(), content)
+    write_file(out.resolve(), content)
     click.echo(f"{out}: {wanted}")
