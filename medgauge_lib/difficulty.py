@@ -2,9 +2,10 @@
 
 Classes are ordered by the structure of the tasks and never averaged; whether a harder class has the higher
 figure is told as a fact. With the closed labels a stratum is recomputed from runs, with intervals; without
-them it is what the record publishes. Under ``public`` the figures of classes are those that the records
-publish: one that they do not is shown only where every task could change places with a task of another class
-that has the same outcomes in every row, since then no label follows from any figure.
+them it is what the record publishes. Under ``public`` a stratum is recomputed where the records already tell
+every class, since then it tells nothing new, or where every task could change places with a task of another
+class that has the same outcomes in every row, since then no label follows from any figure. Otherwise figures
+of classes are those that the records publish, and nothing more.
 
 References
 ----------
@@ -14,7 +15,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -27,9 +28,10 @@ import pandas as pd
 from medgauge_lib.board import Board, Row
 from medgauge_lib.checks import agrees, decimals_of
 from medgauge_lib.estimators import Values, values
+from medgauge_lib.inference import Published, tells_every_class
 from medgauge_lib.intervals import clopper_pearson, estimate
 from medgauge_lib.labels import CLASSES, DIFFICULTY, Label, Labels
-from medgauge_lib.outcomes import Outcomes, outcomes
+from medgauge_lib.outcomes import N_RUNS, Outcomes, outcomes
 from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent, Estimate, as_written
 
@@ -37,7 +39,7 @@ Publish = Literal["public", "internal"]
 Provenance = Literal["recomputed", "as published"]
 
 FEWEST = 5
-"""Tasks that a class must have for its BCa interval to be public: the interval depends on their order."""
+"""Tasks that a class must have for its recomputed figures to be public."""
 
 UNROUNDED = 15
 """Significant digits from which a number is a double as a program wrote it."""
@@ -50,6 +52,18 @@ NO_TASK = Absent("no task of this class")
 WITHHELD = Absent("withheld: it would tell more about single tasks than the records do")
 NO_LABELS = Absent("needs the labels of the tasks")
 FEW_TASKS = Absent(f"withheld: fewer than {FEWEST} tasks")
+
+TOLD = (
+    "The strata that these records publish already tell the class of every task to anyone who solves for it "
+    "from the public runs. Whoever wants classes closed must publish strata of fewer rows."
+)
+UNCOUNTED = (
+    "How many tasks carry which label, or none, is withheld: these records publish strata of some classes, "
+    "and counts would tell the class of tasks that are left over."
+)
+UNPUBLISHED = (
+    "Strata that a record does not publish are withheld: labels of single tasks would follow from them."
+)
 
 _RATES = ("pass_pow_3", "task_pass_rate")
 
@@ -271,29 +285,76 @@ def difficulty(
     if publish not in get_args(Publish):
         raise ValueError(f"publish must be one of {', '.join(get_args(Publish))}, but got {publish!r}")
     taken = list(_outcomes(records, board))
-    exchangeable = labels is not None and _exchangeable(labels, [found for _, found in taken])
-    policy = _Policy(publish, exchangeable)
+    policy = _policy(records, board, labels, publish, [found for _, found in taken])
     rows = tuple(
         Strata(row.id, row.label, _strata(records, board, row, found, labels, policy)) for row, found in taken
     )
-    classes_shown = all(isinstance(stratum.n_tasks, int) for row in rows for stratum in row.strata)
-    tasks = board.outcomes.tasks
     return Difficulty(
         benchmark=board.benchmark,
         benchmark_version=board.benchmark_version,
         subset=board.subset,
         publish=publish,
         rows=rows,
-        distributions=_distributions(labels, tasks, publish, classes_shown=classes_shown) if labels else (),
-        notes=_notes(records, rows, labels),
+        distributions=_distributions(labels, board.outcomes.tasks, policy) if labels else (),
+        notes=_notes(records, board, rows, labels, policy),
     )
 
 
 class _Policy(NamedTuple):
-    """What may be shown: everything inside; in public, new strata only where tasks are exchangeable."""
+    """What may be shown.
 
-    publish: Publish
-    exchangeable: bool
+    ``inside``: everything. ``told``: of these tasks everything, since the records tell their classes.
+    ``exchangeable``: what no exchange of tasks with their doubles would change. ``sizes``: whether the
+    records publish how many tasks each class has. ``counts``: whether counts of labels can be held against
+    nothing.
+    """
+
+    inside: bool
+    told: frozenset[str] = frozenset()
+    exchangeable: bool = False
+    sizes: bool = False
+    counts: bool = False
+
+    def open(self, tasks: Collection[str]) -> bool:
+        """Whether recomputed figures of the classes of these tasks may be shown as they are."""
+        return self.inside or self.told.issuperset(tasks)
+
+
+def _policy(
+    records: RecordSet, board: Board, labels: Labels | None, publish: Publish, taken: Sequence[Outcomes]
+) -> _Policy:
+    if labels is None or publish == "internal":
+        return _Policy(publish == "internal", sizes=True, counts=True)
+    tasks = board.outcomes.tasks
+    classes = {task: int(label) for task in tasks if (label := labels.of(task)) is not None}
+    strata = [stratum for row in board.rows for stratum in _stated(records, board, row.id)]
+    told = tells_every_class(board.outcomes, strata, classes, of=CLASSES)
+    exchangeable = _exchangeable(labels, taken)
+    blocks = [_blocks(records, board.subset, row.id)[0] for row in (*board.rows, *board.unranked)]
+    counted = labels.counts(DIFFICULTY, tasks)
+    sizes = told or any(
+        sum(counted.values()) == len(tasks) and {int(c): b["n"] for c, b in row.items() if b["n"]} == counted
+        for row in blocks[: len(board.rows)]
+    )
+    return _Policy(
+        inside=False,
+        told=frozenset(tasks) if told else frozenset(),
+        exchangeable=exchangeable,
+        sizes=sizes,
+        counts=sizes or exchangeable or not any(blocks),
+    )
+
+
+def _stated(records: RecordSet, board: Board, record: str) -> Iterator[Published]:
+    """What one row publishes of its classes, as sums over tasks."""
+    blocks, precision = _blocks(records, board.subset, record)
+    for number, block in blocks.items():
+        n = int(block["n"])
+        successes, passes = (
+            _counts(block[name], n * runs, precision) if n and name in block else None
+            for name, runs in zip(_RATES, (1, N_RUNS), strict=True)
+        )
+        yield Published(board.outcomes.rows.index(record), int(number), n, successes, passes)
 
 
 def _outcomes(records: RecordSet, board: Board) -> Iterator[tuple[Row, Outcomes]]:
@@ -305,9 +366,10 @@ def _outcomes(records: RecordSet, board: Board) -> Iterator[tuple[Row, Outcomes]
 
 
 def _exchangeable(labels: Labels, taken: Iterable[Outcomes]) -> bool:
-    """Whether each labelled task has a double: the same outcomes in every row, and not the same class.
+    """Whether each task has a double: the same outcomes in every row, and not the same class, or none.
 
     Exchanging a task with its double changes no figure of any row or class, so no figure tells its class.
+    Tasks without a class need doubles too: else that figures are withheld could tell who has one.
     """
     patterns: dict[str, list[object]] = {}
     distinct = list({found.rows: found for found in taken}.values())
@@ -317,19 +379,17 @@ def _exchangeable(labels: Labels, taken: Iterable[Outcomes]) -> bool:
     classes: dict[tuple[object, ...], set[Label | None]] = {}
     for task, pattern in patterns.items():
         classes.setdefault(tuple(pattern), set()).add(labels.of(task))
-    return all(len(found) > 1 or found == {None} for found in classes.values())
+    return all(len(found) > 1 for found in classes.values())
 
 
 def _strata(
     records: RecordSet, board: Board, row: Row, taken: Outcomes, labels: Labels | None, policy: _Policy
 ) -> tuple[Stratum, ...]:
     """Strata of one row, from labels where they may be, else as published."""
-    scores = records.published[row.id]["scores"]["by_subset"].get(board.subset, {})
-    blocks = dict(scores.get("by_difficulty_class", {}))
+    blocks, precision = _blocks(records, board.subset, row.id)
     if sum(block["n"] for block in blocks.values()) == taken.n_tasks:
         # Classes that add up to all tasks say of each other class that it has none.
         blocks = {str(number): {"n": 0} for number in CLASSES} | blocks
-    precision = _precision(blocks, scores)
     made = []
     for number in CLASSES:
         block = blocks.get(str(number))
@@ -337,9 +397,16 @@ def _strata(
         if labels is not None:
             chosen = [k for k, task in enumerate(taken.tasks) if labels.of(task) == number]
             found = _recomputed(number, taken, row.id, chosen, seed=board.seed)
-            stated = _shown(found, stated, block, policy)
+            stated = _shown(found, stated, block, policy, open_=policy.open(taken.tasks))
         made.append(stated)
     return tuple(made)
+
+
+def _blocks(records: RecordSet, subset: str, record: str) -> tuple[dict[str, Any], _Precision]:
+    """Strata that a record publishes of one subset, by class, and how it writes their rates."""
+    scores = records.published[record]["scores"]["by_subset"].get(subset, {})
+    blocks = dict(scores.get("by_difficulty_class", {}))
+    return blocks, _precision(blocks, scores)
 
 
 class _Precision(NamedTuple):
@@ -380,18 +447,25 @@ def _counted(rate: float | None, n: int, precision: _Precision) -> Estimate | Ab
         return NO_STRATUM
     written = as_written(rate)
     nearest = round(written * n)
-    low = high = nearest
-    if not (precision.unrounded and rate == nearest / n):
-        decimals = precision.finest if rate in (0, 1) else decimals_of(rate)
-        slack = Fraction(n, 2 * 10**decimals)
-        low = min(nearest, max(0, math.ceil(written * n - slack)))
-        high = max(nearest, min(n, math.floor(written * n + slack)))
-        if not agrees(rate, Fraction(nearest, n)):
-            return Absent(f"the published {rate!r} of {n} tasks is no whole number of tasks")
+    low, high = _counts(rate, n, precision)
+    if rate != nearest / n and not agrees(rate, Fraction(nearest, n)):
+        return Absent(f"the published {rate!r} of {n} tasks is no whole number of tasks")
     if low < high:
         several = Absent(f"no one count: the published {rate!r} fits {low:,} to {high:,} of {n:,} tasks")
         return Estimate(written, n, several)
     return Estimate(Fraction(nearest, n), n, clopper_pearson(nearest, n), nearest)
+
+
+def _counts(rate: float, n: int, precision: _Precision) -> tuple[int, int]:
+    """Least and most of n that a published rate stands for; the nearest count where none gives it."""
+    written = as_written(rate)
+    nearest = round(written * n)
+    if precision.unrounded and rate == nearest / n:
+        return nearest, nearest
+    decimals = precision.finest if rate in (0, 1) else decimals_of(rate)
+    slack = Fraction(n, 2 * 10**decimals)
+    low, high = math.ceil(written * n - slack), math.floor(written * n + slack)
+    return min(nearest, max(0, low)), max(nearest, min(n, high))
 
 
 def _recomputed(number: int, taken: Outcomes, record: str, chosen: list[int], *, seed: int) -> Stratum:
@@ -408,20 +482,22 @@ def _recomputed(number: int, taken: Outcomes, record: str, chosen: list[int], *,
     return Stratum(number, len(chosen), over("pass_pow_3"), over("task_pass_rate"), "recomputed")
 
 
-def _shown(found: Stratum, stated: Stratum, block: Mapping[str, Any] | None, policy: _Policy) -> Stratum:
+def _shown(
+    found: Stratum, stated: Stratum, block: Mapping[str, Any] | None, policy: _Policy, *, open_: bool
+) -> Stratum:
     """Return the recomputed stratum as far as it may be shown, else the published one."""
     different = _different(found, block)
-    if policy.publish == "internal":
+    if policy.inside:
         return replace(found, remark=different)
-    if block is not None and not different and (not block["n"] or all(name in block for name in _RATES)):
-        return found if block["n"] >= FEWEST else _without_interval(stated, FEW_TASKS)
+    if open_:
+        small = block is not None and not different and block["n"] < FEWEST
+        return _without_interval(stated, FEW_TASKS) if small else replace(found, remark=different)
     if policy.exchangeable:
         return replace(_without_interval(found, WITHHELD), remark=different)
     if block is None:
         return Stratum(found.difficulty, WITHHELD, WITHHELD, WITHHELD, "recomputed")
-    return replace(
-        stated, remark="labels and runs give other figures, which are withheld" if different else ""
-    )
+    remark = "labels and runs give other figures, which are withheld" if different else ""
+    return replace(_without_interval(stated, WITHHELD), remark=remark)
 
 
 def _different(found: Stratum, block: Mapping[str, Any] | None) -> str:
@@ -449,16 +525,17 @@ def _without_interval(stratum: Stratum, why: Absent) -> Stratum:
     )
 
 
-def _distributions(
-    labels: Labels, tasks: tuple[str, ...], publish: Publish, *, classes_shown: bool
-) -> tuple[Distribution, ...]:
+def _distributions(labels: Labels, tasks: tuple[str, ...], policy: _Policy) -> tuple[Distribution, ...]:
     """Count the labels of the board's tasks, without cells that would tell a single task's label."""
     made = []
     for family in labels.families:
         counts = labels.counts(family, tasks)
         unlabelled = len(tasks) - sum(counts.values())
         shown, reason = counts, ""
-        if publish == "public" and not (family == DIFFICULTY and classes_shown):
+        if not policy.counts:
+            # Where the records publish some classes, a count can tell the class of the tasks left over.
+            shown, reason, counts, unlabelled = {}, WITHHELD.reason, {"": len(tasks)}, 0
+        elif not (policy.inside or (family == DIFFICULTY and policy.sizes)):
             shown, reason = _cells(counts, len(tasks))
         withheld = sum(counts.values()) - sum(shown.values())
         made.append(Distribution(family, tuple(shown.items()), withheld, unlabelled, reason))
@@ -473,14 +550,14 @@ def _cells(counts: Mapping[Label, int], n_tasks: int) -> tuple[dict[Label, int],
     return shown, "" if len(shown) == len(counts) else f"labels of fewer than {FEWEST_IN_CELL} tasks"
 
 
-def _notes(records: RecordSet, rows: tuple[Strata, ...], labels: Labels | None) -> tuple[str, ...]:
+def _notes(
+    records: RecordSet, board: Board, rows: tuple[Strata, ...], labels: Labels | None, policy: _Policy
+) -> tuple[str, ...]:
     if labels is None:
         return ("No labels of tasks are given: strata are as published, task pass rates without interval.",)
+    notes = labels.notes(records, board.outcomes.tasks) if policy.counts else (UNCOUNTED,)
     withheld = any(stratum.n_tasks == WITHHELD for row in rows for stratum in row.strata)
-    kept = (
-        "Strata that a record does not publish are withheld: labels of single tasks would follow from them."
-    )
-    return (*labels.notes(records), *([kept] if withheld else []))
+    return (*notes, *([TOLD] if policy.told else []), *([UNPUBLISHED] if withheld else []))
 
 
 def _line(row: Strata, stratum: Stratum) -> dict[str, Any]:

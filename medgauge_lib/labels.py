@@ -99,30 +99,28 @@ class Labels:
         lines = [(family, label, n) for family in self.families for label, n in self.counts(family).items()]
         return pd.DataFrame(lines, columns=["family", "label", "n_tasks"])
 
-    def notes(self, records: RecordSet) -> tuple[str, ...]:
+    def notes(self, records: RecordSet, tasks: Collection[str]) -> tuple[str, ...]:
         """What a reader must know about tasks without labels and labels without tasks, in counts.
 
         Parameters
         ----------
         records : RecordSet
             The records beside the labels.
+        tasks : collection of str
+            Keys of the tasks that are shown.
 
         Returns
         -------
         tuple of str
             A sentence each; empty where every task has its label and every label its task.
         """
-        there = set(records.runs["task_key"])
-        without, unused = len(there - set(self.by_task)), len(set(self.by_task) - there)
+        without = len(set(tasks) - set(self.by_task))
+        unused = len(set(self.by_task) - set(records.runs["task_key"]))
         notes = []
         if without:
-            notes.append(
-                f"Tasks of the records without a label: {without} of {len(there)}; they are in no class."
-            )
+            notes.append(f"Tasks without a label: {without} of {len(tasks)}; they are in no class.")
         if unused:
-            notes.append(
-                f"Labels of tasks that no record holds: {unused} of {self.n_tasks}; they count nowhere."
-            )
+            notes.append(f"Labels of tasks that no record holds: {unused}; they count nowhere.")
         return tuple(notes)
 
 

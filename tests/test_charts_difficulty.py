@@ -125,7 +125,7 @@ def test_a_task_without_a_label_is_told(tmp_path):
     missing = len(tasks - set(raw_labels(*LAB)))
     assert missing == 1
     said = str(charts.difficulty_sentences(strata))
-    assert f"Tasks of the records without a label: {missing} of {len(tasks)}" in said
+    assert f"Tasks without a label: {missing} of {len(tasks)}" in said
     table = charts.labels_figure(strata).table
     (line,) = table[(table["family"] == "difficulty") & (table["kind"] == "without a label")].to_dict(
         "records"

@@ -16,7 +16,16 @@ from make_records import community, record, task_key, write
 
 from medgauge_lib import demo
 from medgauge_lib.board import board
-from medgauge_lib.difficulty import FEW_TASKS, FEWEST, NO_STRATUM, NO_TASK, WITHHELD, difficulty
+from medgauge_lib.difficulty import (
+    FEW_TASKS,
+    FEWEST,
+    NO_STRATUM,
+    NO_TASK,
+    TOLD,
+    UNCOUNTED,
+    WITHHELD,
+    difficulty,
+)
 from medgauge_lib.labels import read_labels
 from medgauge_lib.records import read_records
 from medgauge_lib.results import Absent
@@ -156,17 +165,40 @@ def test_rises_are_facts_about_neighbours(tmp_path):
     assert found.rises_frame()[["easier", "harder", "difference"]].values.tolist() == [[2, 4, 0.5]]
 
 
+def singled_out(tasks):
+    """Rows of which each passes one task alone: their strata tell the class of every task."""
+    return [{task: 3 * (task == one) for task in tasks} for one in tasks]
+
+
 def test_small_class_is_as_published_in_public(tmp_path):
-    """In public a class of few tasks keeps its published figure and loses the interval that tells order."""
+    """In public a class of few tasks keeps its published figure, even where the records tell every class."""
     classes = dict.fromkeys(range(1, FEWEST + 1), 1) | {20: 4}
     passes = {k: k % 4 for k in range(1, FEWEST + 1)} | {20: 2}
-    first, *_, fourth = made(tmp_path / "p", [passes], classes).rows[0].strata
+    boards = [passes, *singled_out(passes)]
+    public = made(tmp_path / "p", boards, classes)
+    assert TOLD in public.notes
+    first, *_, fourth = public.row("res-2026-01-01-0").strata
     assert (first.provenance, first.task_pass_rate.interval.method) == ("recomputed", "bca_task_bootstrap")
     assert (fourth.provenance, fourth.n_tasks) == ("as published", 1)
     assert fourth.task_pass_rate.interval == FEW_TASKS
-    inside = made(tmp_path / "i", [passes], classes, publish="internal").rows[0].strata[3]
+    inside = made(tmp_path / "i", boards, classes, publish="internal").row("res-2026-01-01-0").strata[3]
     assert inside.provenance == "recomputed"
     assert inside.task_pass_rate.interval == Absent("one task has no bootstrap interval")
+
+
+def test_published_strata_that_tell_no_class_are_shown_as_they_are(tmp_path):
+    """Where classes do not follow from the records, a public stratum is the published one and no more."""
+    boards, classes = random_case(3, 24, 2)
+    public = made(tmp_path / "p", boards, classes)
+    plain = made(tmp_path / "n", boards, classes, publish="internal")
+    for stratum, recomputed in zip(public.rows[0].strata[:3], plain.rows[0].strata[:3], strict=True):
+        assert stratum.provenance == "as published"
+        assert stratum.task_pass_rate.interval == WITHHELD
+        assert stratum.pass_pow_3 == recomputed.pass_pow_3
+        assert recomputed.task_pass_rate.interval.method == "bca_task_bootstrap"
+    assert TOLD not in public.notes
+    # The record publishes how many tasks each class has, so their counts tell nothing more.
+    assert public.distributions[0].counts == plain.distributions[0].counts
 
 
 def test_disagreement_is_told_inside_and_withheld_outside(tmp_path):
@@ -174,14 +206,37 @@ def test_disagreement_is_told_inside_and_withheld_outside(tmp_path):
     passes = {k: k % 4 for k in range(1, 15)}
     classes = {k: 1 + k % 2 for k in passes}
     labels = {k: number for k, number in classes.items() if k != 3}
-    inside = made(tmp_path / "i", [passes], classes, labels=labels, publish="internal").rows[0].strata[1]
-    assert (inside.provenance, inside.n_tasks) == ("recomputed", 6)
-    assert inside.remark.startswith("the record publishes n 7, pass_pow_3 0.42857142857142855")
+    inside = made(tmp_path / "i", [passes], classes, labels=labels, publish="internal")
+    assert inside.notes == ("Tasks without a label: 1 of 14; they are in no class.",)
+    stratum = inside.rows[0].strata[1]
+    assert (stratum.provenance, stratum.n_tasks) == ("recomputed", 6)
+    assert stratum.remark.startswith("the record publishes n 7, pass_pow_3 0.42857142857142855")
     public = made(tmp_path / "p", [passes], classes, labels=labels)
     outside = public.rows[0].strata[1]
     assert (outside.provenance, outside.n_tasks) == ("as published", 7)
     assert outside.remark == "labels and runs give other figures, which are withheld"
-    assert public.notes == ("Tasks of the records without a label: 1 of 14; they are in no class.",)
+    assert public.notes == (UNCOUNTED,)
+
+
+def test_counts_beside_some_published_classes_are_withheld(tmp_path):
+    """Where records publish some classes only, a count would tell the class of the tasks left over."""
+    passes = {1: 3, 2: 3, 3: 0, 4: 1, 5: 2}
+    classes = {1: 1, 2: 1, 3: 4, 4: 4, 5: 4}
+    row = record("res-2026-01-01-0", {task: PATTERNS[n] for task, n in passes.items()})
+    strata = published_strata(passes, classes)
+    row["scores"]["by_subset"]["holdout"]["by_difficulty_class"] = {"1": strata["1"]}
+    records = read_records(write(tmp_path / "records", row))
+    file = tmp_path / "labels.json"
+    file.write_text(json.dumps({task_key(task): label for task, label in classes.items()}))
+    found = difficulty(records, board(records), read_labels(file))
+    assert found.notes[0] == UNCOUNTED
+    (counts,) = found.distributions
+    assert (counts.counts, counts.n_withheld, counts.n_unlabelled, counts.reason) == (
+        (),
+        5,
+        0,
+        WITHHELD.reason,
+    )
 
 
 def test_unpublished_strata_are_withheld_in_public(tmp_path):
@@ -307,9 +362,9 @@ def test_real_strata_agree_with_the_published_ones(folder, publish):
 
 
 def test_demo_strata_and_their_defects(tmp_path):
-    """The demo shows a class of one task, a rise, a task without a label, and no task key anywhere."""
+    """The demo has a class of one task, a rise, classes that records tell and do not tell, no task key."""
     demo.write(tmp_path / "demo")
-    seen = {"single": 0, "rises": 0, "unlabelled": 0}
+    seen = dict.fromkeys(("single", "rises", "uncounted", "told"), 0)
     for name in demo.benchmarks():
         folder = tmp_path.joinpath("demo", *name)
         records = read_records(folder)
@@ -322,7 +377,8 @@ def test_demo_strata_and_their_defects(tmp_path):
             assert one["task_pass_rate_low"].isna().all()
             seen["single"] += len(one)
             seen["rises"] += len(found.rises_frame())
-            seen["unlabelled"] += found.distributions[0].n_unlabelled
+            seen["uncounted"] += UNCOUNTED in found.notes
+            seen["told"] += TOLD in found.notes
             told = repr(found) + "".join(
                 table.to_csv() for table in (frame, found.counts_frame(), found.distributions_frame())
             )

@@ -54,13 +54,14 @@ def test_notes_count_what_does_not_meet(tmp_path):
     """Tasks without a label and labels without a task are told in numbers, never by key."""
     records = read_records(write(tmp_path / "r", record(tasks={1: [(1, 1)] * 3, 2: [(1, 1)] * 3})))
     labels = read_labels(written(tmp_path, {A: 1, C: 2}))
-    notes = labels.notes(records)
+    notes = labels.notes(records, [A, B])
     assert notes == (
-        "Tasks of the records without a label: 1 of 2; they are in no class.",
-        "Labels of tasks that no record holds: 1 of 2; they count nowhere.",
+        "Tasks without a label: 1 of 2; they are in no class.",
+        "Labels of tasks that no record holds: 1; they count nowhere.",
     )
     assert not any(key in note for key in (A, B, C) for note in notes)
-    assert read_labels(written(tmp_path, {A: 1, B: 2})).notes(records) == ()
+    assert read_labels(written(tmp_path, {A: 1, B: 2})).notes(records, [A, B]) == ()
+    assert labels.notes(records, [A])[0].startswith("Labels of tasks")
 
 
 @pytest.mark.parametrize(
