@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 
 def printable(text: str) -> str:
@@ -55,3 +56,13 @@ class InputError(ValueError):
         self.pointer = printable(pointer)
         place = ": ".join(part for part in (self.file, self.pointer, self.wrong) if part)
         super().__init__(place + (f"\n  {self.remedy}" if remedy else ""))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what is said as it is said, since a worker's error is told here."""
+        return _said_again, (type(self), self.args, self.__dict__)
+
+
+def _said_again(kind: type[InputError], args: tuple[str, ...], state: dict[str, Any]) -> InputError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error

@@ -15,12 +15,13 @@ from typing import Literal
 import medgauge_lib
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import clear, locked, replace_file, require_writable
+from medgauge_lib.library import library
+from medgauge_lib.progress import Progress
 from medgauge_lib.report import manifest
 from medgauge_lib.report.manifest import SINGLE
 from medgauge_lib.report.paper import PAPER
 from medgauge_lib.report.params import FindingsParams, Params
 from medgauge_lib.report.plan import Report, plan
-from medgauge_lib.report.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ def build(
     forms = frozenset([SINGLE] * single_file + [PAPER] * pdf)
     reports = plan(params_files, root=root, notebooks=folder, only=only, force=force, forms=forms)
     todo = [report for report in reports if not report.unchanged]
-    with Progress(sum(len(report.pages) - len(report.kept) for report in todo), enabled=progress) as told:
+    n_runs = sum(len(report.pages) - len(report.kept) for report in todo)
+    with Progress(n_runs, unit="notebook", enabled=progress) as told:
         for report in reports:
             if report.unchanged:
                 told.say(f"{report.name}: unchanged")
@@ -132,7 +134,7 @@ def _make(
 
 def _list_reports(root: Path) -> None:
     """Write the list of all reports, unless it is the list of these reports already."""
-    listed = [manifest.library()["sha256"]]
+    listed = [library()["sha256"]]
     for file in sorted(root.glob(f"[!.]*/[!.]*/{manifest.NAME}")):
         names = sorted(path.name for path in file.parent.iterdir())
         listed.append(f"{file.relative_to(root).as_posix()} {manifest.file_sha256(file)} {names}")

@@ -10,6 +10,7 @@ import nbformat
 from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import replace_folder, write_file
+from medgauge_lib.progress import Progress
 from medgauge_lib.report import manifest
 from medgauge_lib.report.crate import crate_json
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Executed, Job, run_all
@@ -18,7 +19,6 @@ from medgauge_lib.report.manifest import RUN, SINGLE
 from medgauge_lib.report.paper import PAPER, printed
 from medgauge_lib.report.params import Params
 from medgauge_lib.report.plan import Report, labels_modified
-from medgauge_lib.report.progress import Progress
 from medgauge_lib.report.shown import figures
 from medgauge_lib.report.single import single_page
 

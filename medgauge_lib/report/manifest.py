@@ -5,18 +5,15 @@ It says nothing of when and where a report was made, so that the same inputs giv
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from importlib import metadata
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-import medgauge_lib
-from medgauge_lib._version import __version__
 from medgauge_lib.errors import InputError
+from medgauge_lib.library import library
 from medgauge_lib.records import record_files
 from medgauge_lib.report.params import Params, ReportParams
 
@@ -36,8 +33,6 @@ RUN = "run.json"
 
 MAX_BYTES = 2**26
 """A manifest has a line for each file; anything larger is some other file."""
-
-_NAME_OF = re.compile(r"[^A-Za-z0-9._-]")
 
 
 def sha256(content: bytes) -> str:
@@ -361,17 +356,6 @@ def manifest(inputs: Mapping[str, Any], shown: Iterable[Shown], files: Mapping[s
     }
 
 
-def library() -> dict[str, Any]:
-    """Describe this library.
-
-    Returns
-    -------
-    dict
-        ``medgauge`` (version), ``sha256`` (of all its code), ``uses`` (version of each library it stands on).
-    """
-    return {"medgauge": __version__, "sha256": _code(), "uses": _dependencies()}
-
-
 def _method(params: ReportParams) -> dict[str, Any]:
     """Say what decides the digits of an interval besides the data."""
     from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES
@@ -414,21 +398,3 @@ def file_sha256(path: Path) -> str:
         raise InputError(
             f"cannot be read: {reason}", "correct its permissions or remove it", file=path
         ) from None
-
-
-@functools.cache
-def _code() -> str:
-    """Hash every file of this library, so that a changed line of it makes a report anew."""
-    root = Path(medgauge_lib.__file__).parent
-    files = sorted(path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(f"{path.relative_to(root).as_posix()} {file_sha256(path)}\n".encode())
-    return digest.hexdigest()
-
-
-@functools.cache
-def _dependencies() -> dict[str, str]:
-    """Give the installed version of each library a report depends on."""
-    wanted = (line for line in metadata.requires("medgauge") or () if "extra ==" not in line)
-    return {name: metadata.version(name) for name in sorted({_NAME_OF.split(line)[0] for line in wanted})}

@@ -19,6 +19,7 @@ import nbformat
 import medgauge_lib
 from medgauge_lib.charts.display import count, text
 from medgauge_lib.errors import InputError
+from medgauge_lib.library import other_than_here
 from medgauge_lib.report import manifest
 from medgauge_lib.report.compare import LINES, Difference, differences
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
@@ -460,18 +461,7 @@ def _missing_labels(sources: _Sources) -> Iterable[str]:
 
 def _versions(library: Mapping[str, Any]) -> Iterable[str]:
     """Tell which libraries are not those the report was made with."""
-    here = manifest.library()
-    if here["medgauge"] != library["medgauge"]:
-        yield f"made with medgauge {library['medgauge']}; this is {here['medgauge']}"
-    elif here["sha256"] != library["sha256"]:
-        yield f"made with other code of medgauge {library['medgauge']}"
-    others = [
-        f"{name} {library['uses'].get(name, 'missing')} (here {here['uses'].get(name, 'missing')})"
-        for name in sorted({*library["uses"], *here["uses"]})
-        if library["uses"].get(name) != here["uses"].get(name)
-    ]
-    if others:
-        yield "made with " + ", ".join(others)
+    yield from (f"made with {words}" for words in other_than_here(library))
 
 
 def _other_notebooks(notebooks: Mapping[str, Path]) -> Iterable[str]:
