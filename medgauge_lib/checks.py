@@ -374,8 +374,19 @@ def _numbering(records: RecordSet) -> Iterator[_Hit]:
 
 
 @_rule("task.once", "unusable", "A task key occurs once in a record.")
-@_by_run
-def _once(records: RecordSet) -> Iterator[_Hit]:
+def _once(records: RecordSet) -> _Breaks:
+    tasks = records.runs.iloc[::3]
+    live = {
+        (row_id, key)
+        for row_id, key, version in zip(tasks["id"], tasks["task_key"], tasks["task_version"], strict=True)
+        if (key, version) not in records.void_versions
+    }
+    for found in _in_runs(records, _again(records)):
+        # Void or not is asked of every task of this key, since any of them may stand first in the file.
+        yield found._replace(severity=None if (found.id, found.published) in live else "error")
+
+
+def _again(records: RecordSet) -> Iterator[_Hit]:
     ids, keys = (records.runs[name].to_numpy()[::3] for name in ("id", "task_key"))
     for before in np.flatnonzero((ids[1:] == ids[:-1]) & (keys[1:] == keys[:-1])):
         key = keys[before]

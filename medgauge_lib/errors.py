@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+LONGEST = 300
+"""The most characters in which a message says what is wrong, and what would be right."""
+
 
 def printable(text: str) -> str:
     r"""Return a text with every sign that does not print written as an escape.
@@ -17,12 +20,20 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(map(_escaped, text))
 
 
+def _shortened(text: str, most: int) -> str:
+    """Return a text for a message: what prints, cut where a value of megabytes would fill the screen."""
+    shown = printable(text[: most + 1])
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
 def _escaped(sign: str) -> str:
     return sign if sign.isprintable() else repr(sign)[1:-1]
 
 
 class InputError(ValueError):
-    """Input that cannot be used, said in at most two lines; signs that do not print are escaped.
+    """Input that cannot be used, said in at most two lines.
+
+    Signs that do not print are escaped, and what is longer than a message can be is cut, with an ellipsis.
 
     Parameters
     ----------
@@ -50,10 +61,10 @@ class InputError(ValueError):
         file: str | os.PathLike[str] | None = None,
         pointer: str = "",
     ) -> None:
-        self.wrong = printable(wrong)
-        self.remedy = printable(remedy)
+        self.wrong = _shortened(wrong, LONGEST)
+        self.remedy = _shortened(remedy, LONGEST)
         self.file = None if file is None else printable(os.fspath(file))
-        self.pointer = printable(pointer)
+        self.pointer = _shortened(pointer, LONGEST // 2)
         place = ": ".join(part for part in (self.file, self.pointer, self.wrong) if part)
         super().__init__(place + (f"\n  {self.remedy}" if remedy else ""))
 

@@ -59,6 +59,29 @@ def require_new(folder: str | os.PathLike[str]) -> Path:
     return target
 
 
+def require_replaceable(folder: Path) -> None:
+    """Require a place to be free or a folder, and no link: what stands there otherwise is not ours.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that will be replaced.
+
+    Raises
+    ------
+    InputError
+        If a file, a link or anything else is there.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     require_replaceable(Path(place, "out"))
+    """
+    with writing(folder):
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise InputError("is no folder that can be written anew", "move it away", file=folder)
+
+
 def require_writable(folder: Path) -> None:
     """Make a folder, or require that it may be written to, before any work is spent on what goes into it.
 
@@ -151,6 +174,7 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], *, root: Path) -> N
     ['b']
     """
     with writing(folder), locked(root):
+        require_replaceable(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
         _clear(folder.parent, folder.name)
         with _beside(folder) as made:

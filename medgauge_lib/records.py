@@ -477,7 +477,7 @@ def labels(published: Sequence[Published]) -> list[str]:
 def _stated(name: str, value: object) -> str:
     if value is None:
         return ""
-    return f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
+    return f"{name} {', '.join(sorted(map(str, value))) if isinstance(value, list) else value}"
 
 
 def _one_board(parts: Sequence[_Part]) -> None:
@@ -514,7 +514,7 @@ def _subjects_once(parts: Sequence[_Part]) -> None:
             continue
         row = part.published
         conditions = frozenset(
-            (name, tuple(value) if isinstance(value, list) else value)
+            (name, frozenset(value) if isinstance(value, list) else value)
             for name, value in row["run_conditions"].items()
         )
         names = ("model", "model_snapshot", "harness", "harness_version")

@@ -503,6 +503,22 @@ def test_errors_and_notes_leave_records_usable(tmp_path):
         require_usable(read_records(write(tmp_path / str(number), *broken)))
 
 
+@pytest.mark.parametrize("both", [False, True])
+def test_a_task_that_stands_twice_is_as_bad_in_either_order(tmp_path, both):
+    """With one version void the figures mean nothing, whichever comes first; with both, none is used."""
+    entries = [void(1), *([void(1) | {"task_version": "1.1.0"}] if both else [])]
+    outcomes = [task(2, PASSES), task(1, PASSES), task(1, PASSES, version="1.1.0")]
+    severities = {
+        finding.severity
+        for place, order in enumerate((outcomes, outcomes[::-1]))
+        for finding in check(
+            read_records(write(tmp_path / str(place), record(A, order, voided_tasks=entries)))
+        )
+        if finding.code == "task.once"
+    }
+    assert severities == {"error" if both else "unusable"}
+
+
 # Published precision
 
 

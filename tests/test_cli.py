@@ -413,3 +413,100 @@ def test_output_does_not_depend_on_locale_or_time_zone(folder):
         )
     }
     assert len(outputs) == 1
+
+
+PLACES = {
+    "board": ("board", "{odd}"),
+    "board --labels": ("board", "{set}", "--labels", "{odd}"),
+    "check --labels": ("check", "{set}", "--labels", "{odd}"),
+    "score": ("score", "{odd}", "--out", "{out}"),
+    "score --out": ("score", "{set}", "--out", "{odd}"),
+    "demo": ("demo", "{odd}"),
+    "report": ("report", "{odd}", "--out", "{out}"),
+    "reproduce": ("reproduce", "{odd}"),
+    "import": ("import", "table", "{odd}", "--out", "{out}"),
+    "import --mapping": ("import", "table", "{set}/x.csv", "--mapping", "{odd}", "--out", "{out}"),
+    "findings check": ("findings", "check", "{odd}", "{set}"),
+}
+
+
+@pytest.fixture
+def impatient():
+    """Whoever waits for longer than a minute fails."""
+
+    def give_up(*_):
+        raise AssertionError("the command waits for something that never comes")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "loop"])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.usefixtures("impatient")
+def test_what_is_no_file_is_told_and_not_waited_for(folder, tmp_path, place, kind):
+    """A pipe, an endless device or a link to itself is an error of two lines wherever a path is given."""
+    odd = {"pipe": tmp_path / "pipe", "device": Path("/dev/zero"), "loop": tmp_path / "loop"}[kind]
+    if kind == "pipe":
+        os.mkfifo(odd)
+    elif kind == "loop":
+        odd.symlink_to("loop")
+    done = run(*(part.format(odd=odd, set=folder, out=tmp_path / "out") for part in PLACES[place]))
+    assert done.exit_code == 2
+    assert done.stderr.startswith("medgauge: ")
+    assert done.stderr.count("\n") <= 2
+    assert odd.is_symlink() or odd.is_fifo() or odd.is_char_device()
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_value_of_a_megabyte_makes_no_message_of_a_megabyte(folder):
+    """Keys and values of any length are cut, with an ellipsis; the place and what is wrong stay."""
+    path = folder / "res-2026-01-01-b.json"
+    raw = json.loads(path.read_bytes())
+    long = "k" * 2**20
+    changes = (
+        {"methodology_version": long},
+        {long: 1},
+        {"scores": raw["scores"] | {"veto_hits": {long: "x"}}},
+    )
+    for change in changes:
+        path.write_text(json.dumps(raw | change))
+        done = run("check", folder)
+        assert done.exit_code == 2
+        assert done.stderr.startswith(f"medgauge: {path}: ")
+        assert "…" in done.stderr
+        assert max(map(len, done.stderr.splitlines())) < len(str(path)) + 500
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_set_of_which_every_task_is_void_is_said_so(tmp_path, listed):
+    """No task is left: board, score and report say so in two lines, check finds every published figure."""
+    void = [(0, 1, {"error": ("environment", "network")}), (1, 1), (1, 1)]
+    entries = [
+        {"task_key": f"tk-{k:012x}", "task_version": "1.0.0", "attribution": "environment"} for k in (1, 2)
+    ]
+    rows = [
+        record(f"res-2026-01-01-{name}", {1: void, 2: void}, **({"voided_tasks": entries} if listed else {}))
+        for name in "ab"
+    ]
+    for row in rows:
+        row["scores"]["by_subset"]["holdout"]["compliance_rate"] = 0.5
+    folder = write(tmp_path / "set", *rows)
+    params = tmp_path / "void.yaml"
+    params.write_text("benchmark: bm-made\nbenchmark_version: 1.0.0\nrecords: set\n")
+    for command, message in (
+        (("board", folder), "every task version of subset holdout is void"),
+        (("score", folder, "--out", tmp_path / "scored"), "every task version of the record is void"),
+        (("report", params, "--only", "groups", "--out", tmp_path / "out"), "subset holdout is void"),
+    ):
+        done = run(*command)
+        assert done.exit_code == 2
+        last = done.stderr[done.stderr.index("medgauge: ") :]
+        assert message in last
+        assert last.count("\n") == 2
+    checked = run("check", folder)
+    assert checked.exit_code == 1
+    assert "pass_at_3 is 1.0, but there is none: no task of this subset is left" in checked.stdout

@@ -453,6 +453,7 @@ def test_check_tells_unusable_data_beside_failures(place):
     result = CliRunner().invoke(findings, ["check", str(place / "data"), str(place / "submissions")])
     assert result.exit_code == 2
     assert "t1: f1: contract" in result.stdout
+    assert result.stdout.endswith("3 tasks: 1 valid, 0 abstained, 1 invalid, 0 missing, 1 not checked\n")
     assert "t2.jsonl: its SHA-256 is" in result.stderr
 
 

@@ -145,7 +145,7 @@ def test_a_build_killed_at_any_moment_leaves_a_whole_report(root: Path, scratch:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             killed += 1
-        process.communicate()
+        assert "IPKernelApp" not in process.communicate()[0]
         assert contents(root / REPORT) in whole.values()
         if killed == KILLS:
             break

@@ -354,6 +354,18 @@ def test_a_community_record_may_repeat_a_subject(tmp_path):
     assert list(records.subjects["label"]) == ["m-1 · hx-made 1.0.0", "m-1 · hx-made 1.0.0 (not verified)"]
 
 
+def test_the_order_of_tools_makes_no_other_subject(tmp_path):
+    """The same tools in another order are the same run conditions."""
+    conditions = [{"tools": ["search", "shell"]}, {"tools": ["shell", "search"]}]
+    first, second = (
+        record(row_id, model="m-1", run_conditions=made)
+        for row_id, made in zip((A, B), conditions, strict=True)
+    )
+    with pytest.raises(InputError, match="is the same subject under the same run conditions"):
+        read_records(write(tmp_path / "both", first, second))
+    assert labels([first, second | {"run_conditions": first["run_conditions"]}]) == labels([first, second])
+
+
 # Bad files
 
 GOOD = json.dumps(record(A)).encode()

@@ -23,7 +23,7 @@ from medgauge_lib import demo
 from medgauge_lib.errors import InputError
 from medgauge_lib.report.build import Built, build
 from medgauge_lib.report.execute import CellFailed
-from medgauge_lib.report.manifest import file_sha256, sha256
+from medgauge_lib.report.manifest import canonical_json, file_sha256, sha256
 from medgauge_lib.report.params import read_params
 from medgauge_lib.report.plan import PAGES, notebook_files, plan
 from medgauge_lib.report.site import site_page
@@ -548,3 +548,64 @@ def test_importing_the_report_room_is_cheap() -> None:
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
         == "[]\n"
     )
+
+
+def test_a_page_that_is_no_list_of_reports_is_not_written_over(copied: Path) -> None:
+    """An index.html of somebody else, in whatever encoding, stays; one of ours is written anew."""
+    reports = copied.parents[1] / "reports"
+    ours = (reports / "index.html").read_bytes()
+    (reports / "index.html").write_bytes(b"\xff<!-- " + b"0" * 64 + b" -->\n")
+    making(copied)
+    assert (reports / "index.html").read_bytes() == ours
+    for foreign in (b"<p>caf\xe9</p>\n", b""):
+        (reports / "index.html").write_bytes(foreign)
+        with pytest.raises(InputError, match=r"index\.html: is no list of reports, and stays as it is"):
+            making(copied, force=True)
+        assert (reports / "index.html").read_bytes() == foreign
+
+
+def test_only_a_report_is_replaced_by_a_report(copied: Path) -> None:
+    """A file, a link, a pipe or a folder of other things where a report would lie is named and kept."""
+    place = report_of(copied)
+    kept = files_of(place)
+    shutil.rmtree(place)
+    elsewhere = copied.parents[1] / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "mine").write_bytes(b"1")
+    for make in (
+        lambda: place.write_bytes(b"mine"),
+        lambda: place.symlink_to(elsewhere),
+        lambda: os.mkfifo(place),
+        lambda: shutil.copytree(elsewhere, place),
+    ):
+        make()
+        with pytest.raises(InputError, match=r"1\.0\.0: (is no folder that can|holds something, and is no)"):
+            making(copied)
+        assert place.exists()
+        shutil.rmtree(place) if place.is_dir() and not place.is_symlink() else place.unlink()
+    assert files_of(elsewhere) == {"mine": b"1"}
+    making(copied)
+    assert files_of(place).keys() == kept.keys()
+
+
+def test_a_kept_notebook_that_is_no_text_is_run_again(copied: Path) -> None:
+    """A manifest that vouches for bytes that are no UTF-8 costs a run and no error."""
+    place = report_of(copied)
+    file, known = place / "notebooks" / "groups.ipynb", json.loads((place / "manifest.json").read_bytes())
+    before = file.read_bytes()
+    file.write_bytes(before + b"\xe9")
+    known["outputs"]["notebooks/groups.ipynb"] = sha256(file.read_bytes())
+    (place / "manifest.json").write_bytes(canonical_json(known))
+    assert making(copied)[0].status == "built"
+    assert file.read_bytes() == before
+
+
+def test_what_only_left_out_is_built_later(copied: Path) -> None:
+    """A new report of one page is no whole report: the next build of all pages makes the others."""
+    whole = files_of(report_of(copied)).keys()
+    shutil.rmtree(report_of(copied))
+    making(copied, only=["summary"])
+    assert not (report_of(copied) / "groups.html").exists()
+    assert making(copied)[0].status == "built"
+    assert files_of(report_of(copied)).keys() == whole
+    assert making(copied)[0].status == "unchanged"

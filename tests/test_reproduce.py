@@ -262,8 +262,9 @@ def test_a_notebook_that_fails_is_told_beside_the_others(copied: Path) -> None:
         reproduce(REPORT)
     known["outputs"]["notebooks/groups.ipynb"] = sha256(file.read_bytes())
     (REPORT / "manifest.json").write_bytes(canonical_json(known))
-    code, told, _ = run()
+    code, told, trouble = run()
     assert code == 2
+    assert trouble == "medgauge: groups did not run, so its figures cannot be compared\n"
     assert "board (groups): not made: " in told
     assert "ValueError: no" in told
     assert "rates (summary): match" in told

@@ -112,7 +112,8 @@ def pairs_of(tree: Tree, published: Published) -> Iterator[Figure]:
     """
     scores: Any = tree["scores"]
     without = {
-        subset: dict.fromkeys(block, NO_TASK) | {"n": 0, "n_runs": 0}
+        subset: {name: NO_TASK for name in block if closed(("scores", "by_subset", subset, name)) is None}
+        | {"n": 0, "n_runs": 0}
         for subset, block in published["scores"]["by_subset"].items()
         if subset not in scores["by_subset"]
     }

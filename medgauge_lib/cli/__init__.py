@@ -70,8 +70,8 @@ class Commands(click.Group):
         except BrokenPipeError:
             raise  # click ends quietly when a reader such as head closes the pipe
         except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            message = where + (error.strerror or str(error)).lower()
+            where = error.filename if isinstance(error.filename, str) else None
+            message = str(InputError((error.strerror or str(error)).lower(), file=where))
         click.echo(f"medgauge: {message}", err=True)
         return ctx.exit(UNUSABLE)
 

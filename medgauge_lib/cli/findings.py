@@ -54,15 +54,16 @@ def check(context: click.Context, data: Path, submissions: Path, layout: str) ->
     counts = Counter[str](one.status for one in checked)
     if layout == "json":
         document = {
-            "counts": dict(counts),
+            "counts": dict(counts) | ({"unusable": len(unusable)} if unusable else {}),
             "failures": [vars(failure) for failure in failures],
             "tasks": [{"task_id": one.task.task_id, "status": one.status} for one in checked],
         }
         click.echo(canonical(document).decode())
     else:
         _print(failures)
-        names = ("valid", "abstained", "invalid", "missing")
-        click.echo(f"{len(checked)} tasks: " + ", ".join(f"{counts[name]} {name}" for name in names))
+        told = [f"{counts[name]} {name}" for name in ("valid", "abstained", "invalid", "missing")]
+        told += [f"{len(unusable)} not checked"] * bool(unusable)
+        click.echo(f"{len(benchmark.tasks)} tasks: {', '.join(told)}")
     for error in unusable:
         click.echo(f"medgauge: {error}", err=True)
     context.exit(2 if unusable else 1 if failures else 0)

@@ -42,4 +42,6 @@ def reproduce_command(
         click.echo(as_json(made.to_json()), nl=False)
     else:
         click.echo(made.to_text())
+    for notebook in made.not_run:
+        click.echo(f"medgauge: {notebook} did not run, so its figures cannot be compared", err=True)
     ctx.exit(made.exit_code)

@@ -102,7 +102,7 @@ def write(folder: str | os.PathLike[str]) -> tuple[Path, ...]:
     ...     sorted({path.relative_to(folder).parts[0] for path in paths})
     ['SYNTHETIC.txt', 'bm-demo-lab', 'bm-demo-ward', 'findings']
     """
-    target = Path(folder).resolve()
+    target = Path(os.path.realpath(folder))
     files = _all_files()
     with writing(target):
         if _present(target, files) != files:

@@ -7,6 +7,7 @@ again while its inputs stay the same.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Literal
 
 import medgauge_lib
 from medgauge_lib.errors import InputError
-from medgauge_lib.files import clear, locked, replace_file, require_writable
+from medgauge_lib.files import clear, locked, replace_file, require_writable, writing
 from medgauge_lib.library import library
 from medgauge_lib.progress import Progress
 from medgauge_lib.report import manifest
@@ -22,6 +23,11 @@ from medgauge_lib.report.manifest import SINGLE
 from medgauge_lib.report.paper import PAPER
 from medgauge_lib.report.params import FindingsParams, Params
 from medgauge_lib.report.plan import Report, plan
+
+INDEX = "index.html"
+"""The list of all reports, in the folder that holds them."""
+
+_OURS = re.compile(rb"<!-- [0-9a-f]{64} -->\n\Z")
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,7 @@ def build(
         Path(notebooks) if notebooks is not None else Path(medgauge_lib.__file__).parents[1] / "notebooks"
     )
     forms = frozenset([SINGLE] * single_file + [PAPER] * pdf)
+    _require_ours(root / INDEX)
     reports = plan(params_files, root=root, notebooks=folder, only=only, force=force, forms=forms)
     todo = [report for report in reports if not report.unchanged]
     n_runs = sum(len(report.pages) - len(report.kept) for report in todo)
@@ -132,6 +139,17 @@ def _make(
     return failures
 
 
+def _require_ours(index: Path) -> None:
+    """Require the place of the list of reports to be free, or to hold such a list: its last line tells."""
+    with writing(index):
+        if not (index.exists() or index.is_symlink()):
+            return
+        if not index.is_file() or not _OURS.search(index.read_bytes()):
+            raise InputError(
+                "is no list of reports, and stays as it is", "name another folder with --out", file=index
+            )
+
+
 def _list_reports(root: Path) -> None:
     """Write the list of all reports, unless it is the list of these reports already."""
     listed = [library()["sha256"]]
@@ -139,8 +157,9 @@ def _list_reports(root: Path) -> None:
         names = sorted(path.name for path in file.parent.iterdir())
         listed.append(f"{file.relative_to(root).as_posix()} {manifest.file_sha256(file)} {names}")
     mark = f"<!-- {manifest.sha256(repr(listed).encode())} -->\n"
-    index = root / "index.html"
-    if index.is_file() and index.read_text(encoding="utf-8").endswith(mark):
+    index = root / INDEX
+    _require_ours(index)
+    if index.is_file() and index.read_bytes().endswith(mark.encode()):
         return
     from medgauge_lib.report.site import site_page
 

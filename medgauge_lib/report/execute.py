@@ -39,6 +39,9 @@ START_SECONDS = 60
 
 _PREFIX = "medgauge-kernels-"
 
+_QUIET = "--log-level=CRITICAL"
+"""A kernel whose build ended without it says so, on the terminal of whoever ended it."""
+
 _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "TZ": "UTC",
@@ -420,7 +423,7 @@ class _Kernels:
                 self.transport = "ipc"
                 self.connection_file = str(kernels.folder / f"k{self.number}.json")
                 self._kernel_spec = KernelSpec(
-                    argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+                    argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", _QUIET],
                     display_name="Python 3",
                     language="python",
                     name="python3",

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medgauge_lib.errors import InputError
+from medgauge_lib.files import require_replaceable
 from medgauge_lib.report import manifest
 from medgauge_lib.report.manifest import RUN, SINGLE
 from medgauge_lib.report.paper import PAPER, require_browser
@@ -182,6 +184,7 @@ def _planned(
 ) -> Report:
     """Find out what of one report has to be made."""
     folder = root / params.benchmark / params.benchmark_version
+    _require_report(folder)
     inputs, old = manifest.inputs(params, notebooks), manifest.read_manifest(folder)
     known = not force and manifest.read_object(folder / RUN).get("labels_modified") == labels_modified(params)
     kept: dict[str, str] = {}
@@ -189,8 +192,15 @@ def _planned(
         for path in notebooks:
             executed = folder / "notebooks" / path.name
             if path.stem not in only and manifest.is_same(old, inputs, path.stem, executed):
-                kept[path.stem] = executed.read_text(encoding="utf-8")
-    same = known and not only and old.get("inputs") == inputs and manifest.is_whole(folder, old)
+                with suppress(UnicodeDecodeError):
+                    kept[path.stem] = executed.read_bytes().decode()
+    same = (
+        known
+        and not only
+        and old.get("inputs") == inputs
+        and kept.keys() == inputs["notebooks"].keys()
+        and manifest.is_whole(folder, old)
+    )
     present = frozenset(name for name in (SINGLE, PAPER) if same and (folder / name).is_file())
     return Report(
         params=params,
@@ -202,6 +212,17 @@ def _planned(
         forms=forms | present,
         paper={PAPER: (folder / PAPER).read_bytes()} if PAPER in present else {},
     )
+
+
+def _require_report(folder: Path) -> None:
+    """Require the place of a report to be free, or to hold one, whole or not: it is written anew."""
+    if folder.parent.exists() and not folder.parent.is_dir():
+        raise InputError("is a file, where a folder is expected", "move it away", file=folder.parent)
+    require_replaceable(folder)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / manifest.NAME).exists():
+        raise InputError(
+            "holds something, and is no report", "name another folder with --out, or move it", file=folder
+        )
 
 
 def labels_modified(params: Params | FindingsParams) -> int | None:

@@ -82,6 +82,11 @@ class Reproduced:
         outcomes = {figure.outcome for figure in self.figures}
         return 2 if "failed" in outcomes else int("differs" in outcomes)
 
+    @property
+    def not_run(self) -> tuple[str, ...]:
+        """The notebooks that did not run, in the order of the report."""
+        return tuple(dict.fromkeys(one.notebook for one in self.figures if one.outcome == "failed"))
+
     def to_json(self) -> dict[str, Any]:
         """Give everything as plain values.
 
