@@ -234,10 +234,9 @@ def bca(
     below, ties = int(np.count_nonzero(sums < total)), int(np.count_nonzero(sums == total))
     if not 0 < 2 * below + ties < 2 * RESAMPLES:
         return Absent("every resample lies on one side of the estimate")
-    bias = float(ndtri((2 * below + ties) / (2 * RESAMPLES)))
-    acceleration = _acceleration(x, total)
-    z = float(ndtri(1 - alpha / 2))
-    low, high = (float(ndtr(bias + (bias + side) / (1 - acceleration * (bias + side)))) for side in (-z, z))
+    bias = float(bias_correction(2 * below + ties))
+    skew = acceleration(x, total)
+    low, high = map(float, adjusted(bias, skew, alpha))
     bounds = _quantiles(sums, (low, high), n * denominator)
     return Interval(
         *bounds,
@@ -247,12 +246,52 @@ def bca(
         resamples=RESAMPLES,
         quantile_rule=QUANTILE_RULE,
         bias=bias,
-        acceleration=acceleration,
+        acceleration=skew,
     )
 
 
-def _acceleration(x: npt.NDArray[Any], total: int) -> float:
-    """Σ d³ / (6 (Σ d²)^{3/2}) with d = x − mean; times n both sums are integers, so no sum is rounded."""
+def bias_correction(half_resamples: Any) -> Any:
+    """Bias z0 of algorithm ``bca-1``, step 4 [1]_.
+
+    Parameters
+    ----------
+    half_resamples : int or array of int
+        Twice the resamples below the estimate, and once those equal to it; in 1..19,999.
+
+    Returns
+    -------
+    float or array of float
+        0 where as many lie on either side.
+
+    Examples
+    --------
+    >>> float(bias_correction(10_000))
+    0.0
+    """
+    return ndtri(half_resamples / (2 * RESAMPLES))
+
+
+def acceleration(x: npt.NDArray[Any], total: int) -> float:
+    """Acceleration of a mean, algorithm ``bca-1``, step 5: Σ d³ / (6 (Σ d²)^{3/2}) with d = x − mean [1]_.
+
+    Times n both sums are integers, so no sum is rounded.
+
+    Parameters
+    ----------
+    x : integer array, shape (n_tasks,)
+        Not all equal.
+    total : int
+        Its sum.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> acceleration(np.array([0, 0, 3]), 3)  # d is -1, -1, 2: 6 / (6 · 6^1.5)
+    0.06804138174397717
+    """
     n = len(x)
     if n * int(abs(x).max()) ** 3 >= 2**63:
         x = x.astype(object)
@@ -261,6 +300,31 @@ def _acceleration(x: npt.NDArray[Any], total: int) -> float:
     cubes = n * n * third - 3 * n * total * second + 2 * total**3  # Σ d³ times n²
     ratio = Fraction(cubes * cubes, 36 * n * squares**3)
     return math.sqrt(ratio) if cubes >= 0 else -math.sqrt(ratio)
+
+
+def adjusted(bias: Any, skew: Any, alpha: float) -> tuple[Any, Any]:
+    """Probabilities whose quantiles are the bounds, algorithm ``bca-1``, step 6 [1]_.
+
+    Parameters
+    ----------
+    bias, skew : float or array of float
+        z0 and acceleration.
+    alpha : float
+        One minus the two-sided level.
+
+    Returns
+    -------
+    tuple of float or array of float
+        Of the lower and the upper bound.
+
+    Examples
+    --------
+    >>> [round(float(p), 6) for p in adjusted(0.0, 0.0, 0.05)]
+    [0.025, 0.975]
+    """
+    z = float(ndtri(1 - alpha / 2))
+    low, high = (ndtr(bias + (bias + side) / (1 - skew * (bias + side))) for side in (-z, z))
+    return low, high
 
 
 def _quantiles(sums: npt.NDArray[Any], probabilities: tuple[float, float], scale: int) -> tuple[float, float]:

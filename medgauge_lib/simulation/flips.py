@@ -1,0 +1,276 @@
+"""Exact against resampled p-values under Holm: random sign flips have a floor that many pairs cannot pass.
+
+A resampled p is (1 + flips at least as far out) / (1 + flips), so it is never below 1 / (1 + flips). Holm
+multiplies the smallest of m p-values by m: with 10,000 flips nothing is ever shown to differ on a board of
+more than 500 pairs, however different its rows are. Made boards here have rows that fall evenly from best
+to worst. The exact p is the probability that a random flip is at least as far out, and flips are independent;
+so their number is drawn as what it is, binomial.
+
+References
+----------
+.. [1] Phipson & Smyth (2010), Statistical Applications in Genetics and Molecular Biology 9:39 (p is never 0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtr
+
+from medgauge_lib.intervals import RESAMPLES, SEED
+from medgauge_lib.outcomes import N_RUNS
+from medgauge_lib.pairs import FAMILY_ALPHA
+from medgauge_lib.parallel import Workers
+from medgauge_lib.simulation.blocks import Block, Replications, replicate
+from medgauge_lib.simulation.montecarlo import Mean, Share, columns
+from medgauge_lib.simulation.rejection import mcnemar
+from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
+from medgauge_lib.simulation.worlds import UNIT, Rates, draw_passes
+
+STUDY = "flips"
+
+FLIPS = RESAMPLES
+"""Random flips of a pair."""
+
+ROWS = (5, 10, 20, 32, 33, 38)
+TASKS = 127
+BEST, WORST = 0.95, 0.35
+SPREAD = 0.2
+
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A made board whose rows fall evenly from best to worst.
+
+    Attributes
+    ----------
+    n_rows, n_tasks : int
+        At least 2 rows, at least 1 task.
+    best, worst : float
+        Mean rate of the first and of the last row.
+    spread : float
+        Between tasks, of every row.
+    correlation : float
+        Rank correlation of the rates of any two rows over tasks.
+    """
+
+    n_rows: int
+    n_tasks: int = TASKS
+    best: float = BEST
+    worst: float = WORST
+    spread: float = SPREAD
+    correlation: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.n_rows < 2 or self.n_tasks < 1:
+            raise ValueError(
+                f"n_rows must be at least 2 and n_tasks at least 1, but got {self.n_rows} and {self.n_tasks}"
+            )
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of rows, m."""
+        return comb(self.n_rows, 2)
+
+    @property
+    def rows(self) -> tuple[Rates, ...]:
+        """Rates of every row."""
+        step = (self.best - self.worst) / (self.n_rows - 1)
+        return tuple(Rates(self.best - k * step, self.spread) for k in range(self.n_rows))
+
+
+@dataclass(frozen=True)
+class Flips:
+    """Pairs shown to differ by exact and by resampled p-values.
+
+    Attributes
+    ----------
+    ladder : Ladder
+        The boards.
+    floor : Fraction
+        Smallest adjusted p that random flips allow the first pair: m / (1 + flips).
+    exact, resampled : Mean
+        Share of all pairs shown to differ.
+    silent : Share
+        Boards on which resampled p-values show no pair to differ.
+    """
+
+    ladder: Ladder
+    floor: Fraction
+    exact: Mean
+    resampled: Mean
+    silent: Share
+
+    @property
+    def possible(self) -> bool:
+        """Whether random flips can show any pair to differ at all."""
+        return self.floor <= FAMILY_ALPHA
+
+    def record(self) -> dict[str, Any]:
+        """Names and values of the columns of a table."""
+        return {
+            "n_rows": self.ladder.n_rows,
+            "n_pairs": self.ladder.n_pairs,
+            "n_tasks": self.ladder.n_tasks,
+            "n_replications": self.silent.n,
+            "floor": float(self.floor),
+            "possible": self.possible,
+            **columns("exact", self.exact),
+            **columns("resampled", self.resampled),
+            **columns("silent", self.silent),
+        }
+
+
+def flips_block(block: Block[Ladder]) -> dict[str, int]:
+    """Count the pairs that either kind of p-value shows to differ on the boards of a block."""
+    ladder, stream = block.setting, block.stream()
+    passed = (
+        draw_passes(
+            stream,
+            ladder.rows,
+            n_tasks=ladder.n_tasks,
+            n_sets=block.size,
+            correlation=ladder.correlation,
+        )
+        == N_RUNS
+    )
+    i, j = np.triu_indices(ladder.n_rows, 1)
+    b = (passed[:, :, i] & ~passed[:, :, j]).sum(axis=1)
+    c = (passed[:, :, j] & ~passed[:, :, i]).sum(axis=1)
+    test = mcnemar(ladder.n_tasks)
+    exact = test.holm(test.ranks(b, c)).sum(axis=1)
+    far = far_flips(b, c, stream.words(*b.shape))
+    resampled = holm_on_flips(far).sum(axis=1)
+    return {
+        "exact": int(exact.sum()),
+        "exact_squares": int((exact**2).sum()),
+        "resampled": int(resampled.sum()),
+        "resampled_squares": int((resampled**2).sum()),
+        "silent": int((resampled == 0).sum()),
+    }
+
+
+def far_flips(b: _Ints, c: _Ints, words: _Ints) -> _Ints:
+    """Number of 10,000 random flips at least as far out as the data, a binomial draw for each pair.
+
+    Parameters
+    ----------
+    b, c : array of int
+        Discordant tasks of each pair.
+    words : array of int
+        As many random integers in 0..2^32 − 1.
+
+    Returns
+    -------
+    array of int
+        In 0..501. With more than 500 no pair is shown to differ, whatever its place in Holm's order; such
+        draws stand as 501.
+    """
+    p = np.minimum(1.0, 2 * bdtr(np.minimum(b, c), b + c, 0.5))
+    most = FLIPS // 20 + 1
+    distinct, place = np.unique(p, return_inverse=True)
+    # One sorted list serves all pairs: the distribution of p-value k lies in 2k..2k + 1.
+    cumulative = bdtr(np.arange(most)[np.newaxis, :], FLIPS, distinct[:, np.newaxis])
+    uniform = (words + 0.5) / UNIT
+    offset = 2.0 * np.arange(len(distinct))
+    flat = (np.minimum(cumulative, 1.0) + offset[:, np.newaxis]).ravel()
+    found = np.searchsorted(flat, (uniform + offset[place.reshape(p.shape)]).ravel()).reshape(p.shape)
+    return found - most * place.reshape(p.shape)
+
+
+def holm_on_flips(far: _Ints) -> npt.NDArray[np.bool_]:
+    """What Holm rejects at 0.05 where p is (1 + far) / (1 + flips), decided on integers.
+
+    Parameters
+    ----------
+    far : array of int, shape (n_sets, n_pairs)
+        Flips at least as far out.
+
+    Returns
+    -------
+    array of bool, shape (n_sets, n_pairs)
+
+    Examples
+    --------
+    >>> holm_on_flips(np.array([[0, 249, 250]])).tolist()  # 250 · 2 = 500 ≤ 0.05 · 10,001 and 251 ≤ 500
+    [[True, True, True]]
+    """
+    n_pairs = far.shape[1]
+    ordered = np.sort(far, axis=1)
+    left = np.arange(n_pairs, 0, -1)
+    holds = (1 + ordered) * left * FAMILY_ALPHA.denominator <= FAMILY_ALPHA.numerator * (1 + FLIPS)
+    n_rejected = np.logical_and.accumulate(holds, axis=1).sum(axis=1)
+    last = np.take_along_axis(ordered, np.maximum(n_rejected - 1, 0)[:, np.newaxis], axis=1)
+    rejected: npt.NDArray[np.bool_] = (far <= last) & (n_rejected > 0)[:, np.newaxis]
+    return rejected
+
+
+def flips(
+    ladders: Sequence[Ladder] | None = None,
+    *,
+    n_replications: int = 200,
+    seed: int = SEED,
+    workers: Workers | None = None,
+    progress: Any = None,
+) -> Study[Flips]:
+    """How many pairs of a board exact and resampled p-values show to differ, by number of rows.
+
+    Parameters
+    ----------
+    ladders : sequence of Ladder, optional
+        Settings; where not given, 127 tasks and `ROWS`.
+    n_replications : int
+        Boards of each setting, at least 1.
+    seed : int
+        0 ≤ seed < 2^64.
+    workers : Workers, optional
+        Who does the work; the result is the same whoever does.
+    progress : optional
+        Handed on to `medgauge_lib.parallel.run`.
+
+    Returns
+    -------
+    Study of Flips
+        One line a setting.
+
+    Examples
+    --------
+    >>> line = flips([Ladder(38)], n_replications=5).lines[0]
+    >>> line.floor, line.possible, float(line.resampled)
+    (Fraction(703, 10001), False, 0.0)
+    """
+    if ladders is None:
+        ladders = [Ladder(n_rows) for n_rows in ROWS]
+    found = replicate(
+        flips_block,
+        ladders,
+        study=STUDY,
+        n_replications=n_replications,
+        seed=seed,
+        workers=workers,
+        progress=progress,
+    )
+    assumptions = (
+        *ASSUMPTIONS,
+        "Mean rates fall evenly from the first row to the last; any two rows have the stated correlation.",
+        "Random flips of a pair are independent of each other and of those of other pairs.",
+    )
+    return concluded(STUDY, assumptions, found, _lines, seed=seed, asked=n_replications)
+
+
+def _lines(found: Replications[Ladder]) -> list[Flips]:
+    ladder, tally = found.setting, found.tally
+    exact, resampled = (
+        Mean(tally[name], tally[f"{name}_squares"], found.n, ladder.n_pairs)
+        for name in ("exact", "resampled")
+    )
+    floor = Fraction(ladder.n_pairs, 1 + FLIPS)
+    return [Flips(ladder, floor, exact, resampled, Share(tally["silent"], found.n))]
