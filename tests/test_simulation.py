@@ -1,4 +1,4 @@
-"""The simulation room: streams and worlds, many intervals at once, tests decided on integers, error figures."""
+"""The simulation room: streams, worlds, many intervals at once, tests decided on integers, error figures."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def test_correlation_is_the_rank_correlation(correlation):
 
 
 def test_drawn_passes_have_the_moments_of_their_rates():
-    """Shares of tasks with three passes, and of passing runs, lie within four standard errors of the truth."""
+    """Shares of tasks passed three times, and of passing runs, lie within four standard errors of the truth."""
     passes = draw_passes(Stream(1, "x", None, 0), (ALIKE,), n_tasks=5000, n_sets=1)
     for found, k in (((passes == 3).mean(), 3), (passes.mean() / 3, 1)):
         true = float(ALIKE.power(k))
@@ -326,7 +326,7 @@ def test_coverage_is_decided_on_integers():
 
 @pytest.mark.parametrize("alpha", [Fraction(1, 20), Fraction(1, 20) / 703, Fraction(3, 4)])
 def test_critical_counts_by_definition(alpha):
-    """The table holds the largest count whose exact p is at most alpha, for every number of discordant tasks."""
+    """The table holds the largest count whose exact p is at most alpha, for every number of tasks."""
     for m, found in enumerate(critical_counts(60, alpha).tolist()):
         rejected = [k for k in range(m // 2 + 1) if mcnemar_p(k, m - k) <= alpha]
         assert found == max(rejected, default=-1)
