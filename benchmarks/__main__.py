@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from benchmarks import boards, findings, intervals, reading, report
+from benchmarks import boards, findings, intervals, reading, report, simulation
 from benchmarks.ratios import print_ratios, print_table
 
 # Memory comes first: a child's peak is never told below what this process held when it started the child.
-SUBJECTS = (boards, intervals, reading, findings, report)
+SUBJECTS = (boards, intervals, simulation, reading, findings, report)
 
 
 def main() -> None:

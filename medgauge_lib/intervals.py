@@ -188,7 +188,12 @@ def _float_sums(x: npt.NDArray[np.float64], seed: int) -> npt.NDArray[np.float64
     n_tasks = x.shape[0]
     keep = n_tasks * RESAMPLES <= _KEPT
     blocks = _cached_counts(seed, n_tasks) if keep else _count_blocks(seed, n_tasks)
-    return np.concatenate([x.T @ block.T for block in blocks], axis=1)
+    sums, start = np.empty((x.shape[1], RESAMPLES)), 0
+    for block in blocks:
+        stop = start + len(block)
+        np.matmul(x.T, block.T, out=sums[:, start:stop])
+        start = stop
+    return sums
 
 
 def bca(

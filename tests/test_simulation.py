@@ -237,7 +237,7 @@ def test_correlation_is_the_rank_correlation(correlation):
 
 
 def test_drawn_passes_have_the_moments_of_their_rates():
-    """Shares of tasks passed three times, and of passing runs, lie within four standard errors of the truth."""
+    """Shares of tasks passed three times, and of passing runs, lie within four standard errors."""
     passes = draw_passes(Stream(1, "x", None, 0), (ALIKE,), n_tasks=5000, n_sets=1)
     for found, k in (((passes == 3).mean(), 3), (passes.mean() / 3, 1)):
         true = float(ALIKE.power(k))
