@@ -148,7 +148,9 @@ def _cached_counts(seed: int, n_tasks: int) -> tuple[npt.NDArray[np.float64], ..
     return tuple(_count_blocks(seed, n_tasks))
 
 
-def resampled_sums(x: npt.NDArray[Any], *, seed: int) -> npt.NDArray[Any]:
+def resampled_sums(
+    x: npt.NDArray[Any], *, seed: int, out: npt.NDArray[np.float64] | None = None
+) -> npt.NDArray[Any]:
     """Sum of x over the tasks of every resample, exact (algorithm ``bca-1``, step 3).
 
     Parameters
@@ -157,6 +159,8 @@ def resampled_sums(x: npt.NDArray[Any], *, seed: int) -> npt.NDArray[Any]:
         Numerators over one denominator.
     seed : int
         0 ≤ seed < 2^64.
+    out : array of float64, shape (n_rows, 10,000), optional
+        Where to put sums below 2^53: who asks often is spared the making of large arrays.
 
     Returns
     -------
@@ -171,7 +175,7 @@ def resampled_sums(x: npt.NDArray[Any], *, seed: int) -> npt.NDArray[Any]:
     """
     n_tasks = x.shape[0]
     if n_tasks * int(x.max(initial=0)) < 2**53:
-        return _float_sums(x.astype(np.float64), seed)
+        return _float_sums(x.astype(np.float64), seed, out)
     bits = 52 - n_tasks.bit_length()  # a resample sums n_tasks numbers of this many bits below 2^53
     mask = (1 << bits) - 1
     rest = x.astype(object)
@@ -184,11 +188,13 @@ def resampled_sums(x: npt.NDArray[Any], *, seed: int) -> npt.NDArray[Any]:
     return total
 
 
-def _float_sums(x: npt.NDArray[np.float64], seed: int) -> npt.NDArray[np.float64]:
+def _float_sums(
+    x: npt.NDArray[np.float64], seed: int, out: npt.NDArray[np.float64] | None = None
+) -> npt.NDArray[np.float64]:
     n_tasks = x.shape[0]
     keep = n_tasks * RESAMPLES <= _KEPT
     blocks = _cached_counts(seed, n_tasks) if keep else _count_blocks(seed, n_tasks)
-    sums, start = np.empty((x.shape[1], RESAMPLES)), 0
+    sums, start = np.empty((x.shape[1], RESAMPLES)) if out is None else out, 0
     for block in blocks:
         stop = start + len(block)
         np.matmul(x.T, block.T, out=sums[:, start:stop])

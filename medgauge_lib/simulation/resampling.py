@@ -142,14 +142,15 @@ def _joined(parts: list[Bounds]) -> Bounds:
 
 
 class _Counted:
-    """Resampled sums of some data sets, counted by value."""
+    """Resampled sums of some data sets, counted by value; the sums are overwritten."""
 
-    def __init__(self, sums: _Floats, largest: int) -> None:
+    def __init__(self, sums: _Ints, largest: int) -> None:
         self.width = largest + 1
-        offsets = self.width * np.arange(len(sums), dtype=np.float64)[:, np.newaxis]
-        places = (sums + offsets).astype(np.int64).ravel()
+        sums += (
+            self.width * np.arange(len(sums))[:, np.newaxis]
+        )  # the places of set i come after those of i − 1
         # Every data set has as many sums, so one running total serves all: set i begins at i · RESAMPLES.
-        self.upto = np.cumsum(np.bincount(places, minlength=self.width * len(sums)))
+        self.upto = np.cumsum(np.bincount(sums.ravel(), minlength=self.width * len(sums)))
         self.sets = np.arange(len(sums))
 
     def not_above(self, value: _Ints) -> _Ints:
@@ -167,9 +168,16 @@ def _counted(x: _Ints, seed: int) -> Iterator[tuple[slice, _Counted]]:
     """Count the resampled sums, a chunk of data sets at a time."""
     largest = x.shape[0] * int(x.max(initial=0))
     size = max(1, _CHUNK // RESAMPLES)
+    # Used again for every chunk: pages that are new cost more than the sums themselves.
+    room = np.empty((size, RESAMPLES))
+    places = np.empty((size, RESAMPLES), dtype=np.int64)
     for start in range(0, x.shape[1], size):
         chosen = slice(start, start + size)
-        yield chosen, _Counted(resampled_sums(x[:, chosen], seed=seed), largest)
+        part = x[:, chosen]
+        sums = resampled_sums(part, seed=seed, out=room[: part.shape[1]])
+        whole = places[: part.shape[1]]
+        whole[:] = sums
+        yield chosen, _Counted(whole, largest)
 
 
 def _bounds(
