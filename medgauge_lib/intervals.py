@@ -233,8 +233,6 @@ def bca(
     >>> interval.low, interval.high
     (0.066667, 0.8)
     """
-    from scipy.special import ndtr, ndtri
-
     alpha = _alpha(level)
     n = len(x)
     if n == 1:
@@ -279,6 +277,8 @@ def bias_correction(half_resamples: Any) -> Any:
     >>> float(bias_correction(10_000))
     0.0
     """
+    from scipy.special import ndtri  # loading it takes longer than most commands that need no interval
+
     return ndtri(half_resamples / (2 * RESAMPLES))
 
 
@@ -333,6 +333,8 @@ def adjusted(bias: Any, skew: Any, alpha: float) -> tuple[Any, Any]:
     >>> [round(float(p), 6) for p in adjusted(0.0, 0.0, 0.05)]
     [0.025, 0.975]
     """
+    from scipy.special import ndtr, ndtri
+
     z = float(ndtri(1 - alpha / 2))
     low, high = (ndtr(bias + (bias + side) / (1 - skew * (bias + side))) for side in (-z, z))
     return low, high
