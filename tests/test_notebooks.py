@@ -14,8 +14,7 @@ import yaml
 
 from medgauge_lib import demo
 from medgauge_lib.charts.figure import FIGURE, TABLE
-from medgauge_lib.report.params import FINDINGS_KEYS, KEYS
-from medgauge_lib.report.plan import FINDINGS_PAGES
+from medgauge_lib.report.params import SYSTEMS
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -135,15 +134,22 @@ def test_committed_notebooks_are_written_one_way(committed):
     assert all(name.startswith(f"{path.stem}-") for name in ids)
 
 
+def kind_of_notebook(name):
+    """Kind of params file whose report has a notebook."""
+    (kind,) = [kind for kind in SYSTEMS.values() if name in kind.pages]
+    return kind
+
+
 def test_committed_notebooks_have_one_parameters_cell(committed):
     """One cell is tagged `parameters`, and it sets each parameter of a params file and nothing else."""
     path, notebook = committed
     (cell,) = [cell for cell in code(notebook) if "parameters" in cell.metadata.get("tags", [])]
     names = tuple(statement.targets[0].id for statement in ast.parse(cell.source).body)
-    assert names == (FINDINGS_KEYS if path.stem in FINDINGS_PAGES else KEYS)
+    kind = kind_of_notebook(path.stem)
+    assert names == kind.keys
     for file in sorted((ROOT / "params").glob("*.yaml")):
-        keys = set(yaml.safe_load(file.read_text(encoding="utf-8")))
-        assert ("system" in keys) != ("system" in names) or keys <= set(names), file.name
+        values = yaml.safe_load(file.read_text(encoding="utf-8"))
+        assert values.get("system", "board") != kind.system or values.keys() <= set(names), file.name
 
 
 def test_committed_notebooks_define_nothing(committed):
@@ -209,7 +215,8 @@ def test_notebook_runs_as_it_is_in_jupyter(name, project):
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_notebook_runs_with_the_stock_papermill_command(name, project):
     """With a params file and the project as working folder, a notebook shows all its figures."""
-    (params,) = sorted((project / "params").glob("*findings*" if name in FINDINGS_PAGES else "*lab*"))
+    wanted = {"board": "*lab*", "findings": "*findings*", "methodology": "methodology*"}
+    (params,) = sorted((project / "params").glob(wanted[kind_of_notebook(name).system]))
     out = project / f"{name}.papermill.ipynb"
     run("papermill", f"notebooks/{name}.ipynb", str(out), "-f", str(params), cwd=project)
     assert_figures(nbformat.read(out, as_version=4), name)

@@ -14,15 +14,13 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.findings.demo import write_demo
 from medgauge_lib.report.execute import parameters_of, read_notebook
 from medgauge_lib.report.params import (
-    FINDINGS_KEYS,
-    KEYS,
     FindingsParams,
     Params,
+    kind_of,
     load_findings,
     locate,
     read_params,
 )
-from medgauge_lib.report.plan import FINDINGS_PAGES, PAGES
 
 ROOT = Path(__file__).parents[1]
 PROJECT_PARAMS = sorted((ROOT / "params").glob("*.yaml"))
@@ -88,7 +86,7 @@ def test_an_empty_optional_value_is_none(folder: Path, word: str) -> None:
 def test_a_notebook_gets_the_paths_as_written(folder: Path) -> None:
     """The values for a notebook hold every key, typed, and no path of the machine."""
     values = read_params(make_reports.params(folder / "a.yaml", seed=5)).values()
-    assert tuple(values) == KEYS
+    assert tuple(values) == Params.keys
     assert values["records"] == "../records"
     assert values["seed"] == 5
     assert str(folder) not in repr(values)
@@ -143,7 +141,7 @@ def test_an_unknown_key_names_the_near_one(folder: Path, key: str, near: str) ->
 
 def test_an_unknown_key_like_none_lists_the_keys(folder: Path) -> None:
     """A key that resembles none is answered with the list of keys."""
-    assert ", ".join(KEYS) in refused(make_reports.params(folder / "a.yaml", zzz="x"))
+    assert ", ".join(Params.keys) in refused(make_reports.params(folder / "a.yaml", zzz="x"))
 
 
 @pytest.mark.parametrize("key", ["benchmark", "benchmark_version", "records"])
@@ -241,11 +239,11 @@ def test_each_notebook_knows_every_key_of_the_projects_params(file: Path) -> Non
     """The parameters cell of every notebook of a report assigns every key of its params file."""
     import yaml
 
-    keys = set(yaml.safe_load(file.read_text(encoding="utf-8")))
-    for name in FINDINGS_PAGES if "system" in keys else PAGES:
+    values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    for name in kind_of(values).pages:
         notebook = ROOT / "notebooks" / f"{name}.ipynb"
         if notebook.is_file():
-            assert keys <= set(parameters_of(read_notebook(notebook))), name
+            assert values.keys() <= set(parameters_of(read_notebook(notebook))), name
 
 
 FINDINGS = {
@@ -280,14 +278,14 @@ def test_a_params_file_of_findings_says_so(findings_folder: Path) -> None:
     assert read.values() == {
         **FINDINGS, "benchmark": "bm-made", "seed": 20260101, "title": None, "publish": "public",
     }  # fmt: skip
-    assert tuple(read.values()) == FINDINGS_KEYS
+    assert tuple(read.values()) == FindingsParams.keys
     assert read.source_folders()["data"] == findings_folder / "../data"
 
 
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"system": "board"}, "'board' is not one of findings"),
+        ({"system": "board"}, "'board' is not one of findings, methodology"),
         ({"records": "../records"}, "unknown key 'records'"),
         ({"submission": "x"}, "did you mean 'submissions'?"),
         ({"date": "30.6.2026"}, "'30.6.2026' is not a date"),

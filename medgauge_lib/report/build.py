@@ -21,7 +21,7 @@ from medgauge_lib.progress import Progress
 from medgauge_lib.report import manifest
 from medgauge_lib.report.manifest import SINGLE
 from medgauge_lib.report.paper import PAPER
-from medgauge_lib.report.params import FindingsParams, Params
+from medgauge_lib.report.params import AnyParams
 from medgauge_lib.report.plan import Report, plan
 
 INDEX = "index.html"
@@ -36,7 +36,7 @@ class Built:
 
     Attributes
     ----------
-    params : Params or FindingsParams
+    params : Params, FindingsParams or MethodologyParams
         What it is about.
     folder : Path
         Where it lies.
@@ -44,7 +44,7 @@ class Built:
         ``built``, or ``unchanged`` where nothing had to be done.
     """
 
-    params: Params | FindingsParams
+    params: AnyParams
     folder: Path
     status: Literal["built", "unchanged"]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 
 from medgauge_lib._version import __version__
+from medgauge_lib.charts.display import number
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import replace_folder, write_file
 from medgauge_lib.progress import Progress
@@ -123,6 +124,7 @@ def _context(report: Report, name: str) -> PageContext:
         facts=(
             ("Seed", str(params.seed)),
             *((key.capitalize(), str(len(report.inputs[key]))) for key in params.counted),
+            *((key.capitalize(), number(getattr(params, key))) for key in params.numbers),
             ("Made by", f"medgauge {__version__}"),
         ),
         links=(

@@ -1,10 +1,10 @@
 """Params files: what one report is about, typed and checked before anything runs.
 
-A params file is about a board, or, where it says ``system: findings``, about the quality of findings. It is
-a YAML mapping of single values. A scalar is read as the text that stands in the file and then converted by
-the type its key declares, so that the version ``1.10`` stays ``1.10``, quoted or not. Paths are relative to
-the params file, and a notebook receives them as they were written: the same params file gives the same
-executed notebook on every machine.
+A params file is about a board, or, where it says so under ``system``, about the quality of findings or about
+the method itself. It is a YAML mapping of single values. A scalar is read as the text that stands in the file
+and then converted by the type its key declares, so that the version ``1.10`` stays ``1.10``, quoted or not.
+Paths are relative to the params file, and a notebook receives them as they were written: the same params file
+gives the same executed notebook on every machine.
 """
 
 from __future__ import annotations
@@ -57,6 +57,10 @@ class ReportParams:
     """The keys that name folders."""
     counted: ClassVar[tuple[str, ...]]
     """The folders whose files a page counts."""
+    numbers: ClassVar[tuple[str, ...]] = ()
+    """The keys that hold numbers which a page tells."""
+    pages: ClassVar[tuple[str, ...]]
+    """Its notebooks in the order of its pages; those that are there are run."""
 
     file: Path
     benchmark: str
@@ -115,6 +119,15 @@ class Params(ReportParams):
     system: ClassVar[str] = "board"
     sources: ClassVar[tuple[str, ...]] = ("records",)
     counted: ClassVar[tuple[str, ...]] = ("records",)
+    pages: ClassVar[tuple[str, ...]] = (
+        "summary",
+        "groups",
+        "intervals",
+        "dimensions",
+        "difficulty",
+        "failure_attribution",
+        "integrity",
+    )
 
     records: str
     subset: Literal["dev", "holdout", "calib"] = "holdout"
@@ -155,6 +168,7 @@ class FindingsParams(ReportParams):
     system: ClassVar[str] = "findings"
     sources: ClassVar[tuple[str, ...]] = ("data", "submissions", "reviews")
     counted: ClassVar[tuple[str, ...]] = ("submissions",)
+    pages: ClassVar[tuple[str, ...]] = ("finding_quality",)
 
     data: str
     submissions: str
@@ -165,17 +179,72 @@ class FindingsParams(ReportParams):
     publish: Literal["public", "internal"] = "public"
 
 
-KEYS = Params.keys = tuple(field.name for field in fields(Params) if field.name != "file")
-"""The keys of a params file of a board, in the order a notebook receives them."""
+@dataclass(frozen=True)
+class MethodologyParams(ReportParams):
+    """The report of the method itself: simulations, made from nothing but a seed.
 
-FINDINGS_KEYS = FindingsParams.keys = (
-    "system",
-    *(field.name for field in fields(FindingsParams) if field.name != "file"),
-)
-"""The keys of a params file of finding quality, in the order a notebook receives them."""
+    Attributes
+    ----------
+    date : str
+        Day that the report is dated, as YYYY-MM-DD; nothing that it is made from carries one.
+    replications : int
+        Of every setting of every study, at least 1.
+    seed : int
+        Seed of the simulations, in [0, 2**64).
+    title : str or None
+        Heading of the report; None where the benchmark and its version will do.
+    publish : str
+        ``public`` or ``internal``: who the report is for.
+    """
+
+    system: ClassVar[str] = "methodology"
+    sources: ClassVar[tuple[str, ...]] = ()
+    counted: ClassVar[tuple[str, ...]] = ()
+    numbers: ClassVar[tuple[str, ...]] = ("replications",)
+    pages: ClassVar[tuple[str, ...]] = ("methodology",)
+
+    date: str
+    replications: int = 1000
+    seed: int = 20260101
+    title: str | None = None
+    publish: Literal["public", "internal"] = "public"
 
 
-def read_params(file: str | os.PathLike[str]) -> Params | FindingsParams:
+AnyParams = Params | FindingsParams | MethodologyParams
+
+SYSTEMS: Mapping[str, type[AnyParams]] = {
+    kind.system: kind for kind in (Params, FindingsParams, MethodologyParams)
+}
+"""Kinds of params files, by the scoring system they are about."""
+
+for _kind in SYSTEMS.values():
+    # A board's file does not say that it is one.
+    _said = () if _kind is Params else ("system",)
+    _kind.keys = (*_said, *(field.name for field in fields(_kind) if field.name != "file"))
+
+
+def kind_of(values: Mapping[str, object]) -> type[AnyParams] | None:
+    """Say which kind of params file has these values.
+
+    Parameters
+    ----------
+    values : mapping
+        As `ReportParams.values` gives them.
+
+    Returns
+    -------
+    type or None
+        None where they name a system that is not known here.
+
+    Examples
+    --------
+    >>> kind_of({"system": "findings"}).__name__, kind_of({"records": "x"}).__name__
+    ('FindingsParams', 'Params')
+    """
+    return SYSTEMS.get(str(values.get("system", Params.system)))
+
+
+def read_params(file: str | os.PathLike[str]) -> AnyParams:
     """Read and check one params file.
 
     Parameters
@@ -185,8 +254,8 @@ def read_params(file: str | os.PathLike[str]) -> Params | FindingsParams:
 
     Returns
     -------
-    Params or FindingsParams
-        Its values, of finding quality where it says so; the folders exist.
+    Params, FindingsParams or MethodologyParams
+        Its values, by the system that it names; the folders exist.
 
     Raises
     ------
@@ -195,7 +264,7 @@ def read_params(file: str | os.PathLike[str]) -> Params | FindingsParams:
     """
     path = Path(file)
     nodes = _mapping(path, _text(path))
-    kind = FindingsParams if "system" in nodes else Params
+    kind = SYSTEMS[str(_value(path, "system", nodes["system"]))] if "system" in nodes else Params
     for key in nodes:
         if key not in kind.keys:
             raise _unknown_key(path, key, kind)
@@ -413,10 +482,10 @@ def _mapping(path: Path, text: str) -> dict[str, yaml.Node]:
 
 def _unknown_key(path: Path, key: str, kind: type[ReportParams]) -> InputError:
     """Name an unknown key together with the known one it resembles, or the system it belongs to."""
-    if key in FINDINGS_KEYS and kind is Params:
-        return InputError(
-            f"{key} is no key of a board", "write system: findings for a report of findings", file=path
-        )
+    others = [other.system for other in SYSTEMS.values() if key in other.keys]
+    if others and kind is Params:
+        known = " or ".join(f"system: {name}" for name in others)
+        return InputError(f"{key} is no key of a board", f"write {known} for a report of that", file=path)
     remedy = near(key.lower(), kind.keys, "the keys are")
     return InputError(f"unknown key {quoted(key)}", remedy, file=path)
 
@@ -454,6 +523,13 @@ def _seed(text: str) -> int:
     return int(text)
 
 
+def _count(text: str) -> int:
+    """Accept a number of things in plain digits, at least 1."""
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not int(text):
+        raise ValueError("is not an integer from 1 to 999,999,999")
+    return int(text)
+
+
 def _line(text: str) -> str:
     """Accept one printable line."""
     if not text.strip() or not text.isprintable():
@@ -482,7 +558,7 @@ def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
 
 
 _CONVERT: Mapping[str, Callable[[str], str | int]] = {
-    "system": _one_of((FindingsParams.system,)),
+    "system": _one_of(tuple(name for name in SYSTEMS if name != Params.system)),
     "benchmark": _name,
     "benchmark_version": _name,
     "records": _line,
@@ -494,31 +570,32 @@ _CONVERT: Mapping[str, Callable[[str], str | int]] = {
     "labels": _line,
     "title": _line,
     "date": _date,
+    "replications": _count,
     "publish": _one_of(PUBLISH),
 }
 
 _REMEDY: Mapping[str, str] = {
     "benchmark": "write letters, digits, hyphens, dots or underscores, beginning with a letter or digit",
     "benchmark_version": "write the version as the records have it, such as 1.0.3",
-    "system": "write system: findings, or leave it out for a board",
+    "system": "write system: findings or system: methodology, or leave it out for a board",
     **{
         key: f"write the folder of the {key}, relative to this file"
-        for key in (*Params.sources, *FindingsParams.sources)
+        for kind in SYSTEMS.values()
+        for key in kind.sources
     },
+    "replications": "write digits only, such as 1000",
     "date": "write a day as YYYY-MM-DD, such as 2026-06-30",
     "seed": "write digits only, such as 20260101",
 }
 
 
-def _require_sources(params: Params | FindingsParams) -> None:
+def _require_sources(params: ReportParams) -> None:
     """Require the folders and the labels file to be there."""
     for key, folder in params.source_folders().items():
         if not folder.is_dir():
             looked_at = os.path.normpath(Path.cwd() / folder)
             wrong = "is a file, not a folder" if folder.exists() else "does not exist"
             raise InputError(f"{looked_at} {wrong}", _REMEDY[key], file=params.file, pointer=f"/{key}")
-    if isinstance(params, FindingsParams):
-        return
     if params.labels_file is not None and not params.labels_file.is_file():
         looked_at = os.path.normpath(Path.cwd() / params.labels_file)
         raise InputError(

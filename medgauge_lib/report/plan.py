@@ -18,17 +18,19 @@ from medgauge_lib.files import require_replaceable
 from medgauge_lib.report import manifest
 from medgauge_lib.report.manifest import RUN, SINGLE
 from medgauge_lib.report.paper import PAPER, require_browser
-from medgauge_lib.report.params import FindingsParams, Params, load, read_params, require_version
+from medgauge_lib.report.params import (
+    SYSTEMS,
+    AnyParams,
+    FindingsParams,
+    Params,
+    load,
+    read_params,
+    require_version,
+)
 from medgauge_lib.schema import near, quoted
 
 if TYPE_CHECKING:
     from medgauge_lib.report.shown import Shown
-
-PAGES = ("summary", "groups", "intervals", "dimensions", "difficulty", "failure_attribution", "integrity")
-"""The notebooks of a board's report in the order of its pages; those that are there are run."""
-
-FINDINGS_PAGES = ("finding_quality",)
-"""The notebooks of a report of finding quality."""
 
 
 @dataclass
@@ -37,7 +39,7 @@ class Report:
 
     Attributes
     ----------
-    params : Params or FindingsParams
+    params : Params, FindingsParams or MethodologyParams
         What it is about.
     folder : Path
         Where it will lie.
@@ -63,7 +65,7 @@ class Report:
         Name of notebook to the times of its run.
     """
 
-    params: Params | FindingsParams
+    params: AnyParams
     folder: Path
     inputs: dict[str, Any]
     unchanged: bool
@@ -121,8 +123,8 @@ def plan(
     if PAPER in forms:
         require_browser()
     read = [read_params(file) for file in params_files]
-    pages = {Params.system: PAGES, FindingsParams.system: FINDINGS_PAGES}
-    found = {name: notebook_files(notebooks, pages[name]) for name in sorted({one.system for one in read})}
+    systems = sorted({one.system for one in read})
+    found = {name: notebook_files(notebooks, SYSTEMS[name].pages) for name in systems}
     _require_known(only, [path.stem for paths in found.values() for path in paths])
     reports: dict[str, Report] = {}
     for params in read:
@@ -140,7 +142,7 @@ def plan(
     return list(reports.values())
 
 
-def notebook_files(folder: Path, pages: Sequence[str] = PAGES) -> list[Path]:
+def notebook_files(folder: Path, pages: Sequence[str] = Params.pages) -> list[Path]:
     """List the notebooks of a report in the order of its pages.
 
     Parameters
@@ -175,7 +177,7 @@ def _require_known(only: Sequence[str], names: Sequence[str]) -> None:
 
 
 def _planned(
-    params: Params | FindingsParams,
+    params: AnyParams,
     root: Path,
     notebooks: list[Path],
     only: Sequence[str],
@@ -225,12 +227,12 @@ def _require_report(folder: Path) -> None:
         )
 
 
-def labels_modified(params: Params | FindingsParams) -> int | None:
+def labels_modified(params: AnyParams) -> int | None:
     """Say when the task labels were last written; a public report holds no hash of them.
 
     Parameters
     ----------
-    params : Params or FindingsParams
+    params : Params, FindingsParams or MethodologyParams
         The report.
 
     Returns
@@ -241,13 +243,14 @@ def labels_modified(params: Params | FindingsParams) -> int | None:
     return None if params.labels_file is None else params.labels_file.stat().st_mtime_ns
 
 
-def _date(params: Params | FindingsParams) -> str:
+def _date(params: AnyParams) -> str:
     """Require the data to be usable and of the version the params file names; give the date of the report.
 
     A board has the latest date of its records. Corpora of findings are read by the notebook alone.
     """
     if isinstance(params, FindingsParams):
         require_version(params.source_folders()["data"], params.benchmark_version)
+    if not isinstance(params, Params):
         return params.date
     from medgauge_lib.board import latest
     from medgauge_lib.checks import require_usable

@@ -23,7 +23,7 @@ from medgauge_lib.library import other_than_here
 from medgauge_lib.report import manifest
 from medgauge_lib.report.compare import LINES, Difference, differences
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
-from medgauge_lib.report.params import FindingsParams, Params, ReportParams, locate, read_params
+from medgauge_lib.report.params import Params, ReportParams, kind_of, locate, read_params
 from medgauge_lib.report.shown import Shown
 from medgauge_lib.report.shown import figures as shown_in
 from medgauge_lib.schema import near, quoted
@@ -272,7 +272,10 @@ def _wrong_inputs(inputs: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """Tell where the inputs of a manifest are not as a build writes them."""
     params = inputs.get("params", {})
     values = params.get("values", {})
-    kind = FindingsParams if "system" in values else Params
+    kind = kind_of(values)
+    if kind is None:
+        yield "/inputs/params/values/system", "is a system that this medgauge does not know"
+        kind = Params
     for key in ("benchmark", "benchmark_version", *kind.sources):
         if not isinstance(values.get(key), str):
             yield f"/inputs/params/values/{key}", "is not a text"

@@ -16,7 +16,7 @@ from medgauge_lib.charts.display import count
 from medgauge_lib.report.exporter import render, sealed, style_sheet
 from medgauge_lib.report.manifest import SINGLE, is_hashes, read_manifest
 from medgauge_lib.report.paper import PAPER
-from medgauge_lib.report.params import FindingsParams, Params
+from medgauge_lib.report.params import SYSTEMS, ReportParams, kind_of
 
 _LONGEST = 255
 """The longest name of a folder, which benchmark and version are."""
@@ -62,12 +62,7 @@ def site_page(out: Path) -> str:
         An HTML page.
     """
     found = _benchmarks(out)
-    return render(
-        "site.html.j2",
-        boards=found[Params.system],
-        findings=found[FindingsParams.system],
-        **sealed(style_sheet()),
-    )
+    return render("site.html.j2", found=found, **sealed(style_sheet()))
 
 
 def version_key(version: str) -> tuple[tuple[int, str], ...]:
@@ -94,19 +89,20 @@ def version_key(version: str) -> tuple[tuple[int, str], ...]:
 
 def _benchmarks(out: Path) -> dict[str, dict[str, list[Listed]]]:
     """Find the reports below a folder: system to benchmark to versions, newest first."""
-    found: dict[str, dict[str, list[Listed]]] = {Params.system: {}, FindingsParams.system: {}}
+    found: dict[str, dict[str, list[Listed]]] = {system: {} for system in SYSTEMS}
     for folder in sorted(out.glob("[!.]*/[!.]*")):
         inputs = read_manifest(folder).get("inputs", {})
-        if not _can_be_listed(inputs):
+        values = inputs.get("params", {}).get("values", {})
+        kind = kind_of(values)
+        if kind is None or not _can_be_listed(kind, values, inputs):
             continue
-        values = inputs["params"]["values"]
         version = values["benchmark_version"]
         address = quote(f"{folder.parent.name}/{folder.name}/")
         listed = Listed(
             href=f"{address}index.html",
             title=values["title"] or f"{values['benchmark']} {version}",
             version=version,
-            facts=_facts(values, inputs),
+            facts=_facts(kind, values, inputs),
             internal=values["publish"] == "internal",
             forms=tuple(
                 (label, address + name)
@@ -114,7 +110,7 @@ def _benchmarks(out: Path) -> dict[str, dict[str, list[Listed]]]:
                 if (folder / name).is_file()
             ),
         )
-        found[values.get("system", Params.system)].setdefault(values["benchmark"], []).append(listed)
+        found[kind.system].setdefault(values["benchmark"], []).append(listed)
     return {
         system: {
             benchmark: sorted(listed, key=lambda one: version_key(one.version), reverse=True)
@@ -124,25 +120,23 @@ def _benchmarks(out: Path) -> dict[str, dict[str, list[Listed]]]:
     }
 
 
-def _can_be_listed(inputs: Mapping[str, Any]) -> bool:
+def _can_be_listed(kind: type[ReportParams], values: Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:
     """Tell whether a manifest says of its report what the list shows; any folder may hold some other file."""
-    values = inputs.get("params", {}).get("values", {})
-    system = values.get("system", Params.system)
-    if system not in (Params.system, FindingsParams.system):
-        return False
-    counted, told = ("records", "subset") if system == Params.system else ("submissions", "date")
-    words = [values.get(key) for key in ("benchmark", "benchmark_version", "publish", told)]
+    told = ("benchmark", "benchmark_version", "publish", "subset", "date")
+    words = [values.get(key) for key in told if key in kind.keys]
     title = values.get("title", 0)
     return (
         all(isinstance(word, str) and len(word) <= _LONGEST for word in words)
         and (title is None or isinstance(title, str))
-        and ("subset" in values) == (told == "subset")
-        and is_hashes(inputs.get(counted))
+        and all(type(values.get(key)) is int for key in kind.numbers)
+        and all(is_hashes(inputs.get(key)) for key in kind.counted)
     )
 
 
-def _facts(values: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[str, ...]:
-    """Tell of one report which subset it is of, and how much went in."""
-    if "subset" in values:
-        return (f"subset {values['subset']}", count(len(inputs["records"]), "record"))
-    return (count(len(inputs["submissions"]), "submission"), f"dated {values['date']}")
+def _facts(kind: type[ReportParams], values: Mapping[str, Any], inputs: Mapping[str, Any]) -> tuple[str, ...]:
+    """Tell of one report which subset it is of, how much went in, and its day where its data carry none."""
+    facts = [f"subset {values['subset']}"] if "subset" in kind.keys else []
+    facts += [count(len(inputs[key]), key.removesuffix("s")) for key in kind.counted]
+    facts += [count(values[key], key.removesuffix("s")) for key in kind.numbers]
+    facts += [f"dated {values['date']}"] if "date" in kind.keys else []
+    return tuple(facts)
