@@ -23,9 +23,15 @@ from medgauge_lib.charts import theme
 from medgauge_lib.schema import near, quoted
 
 Provenance = Literal[
-    "recomputed", "as published", "mixed", "recomputed from corpora", "recomputed from reviews", "as recorded"
+    "recomputed",
+    "as published",
+    "mixed",
+    "recomputed from corpora",
+    "recomputed from reviews",
+    "as recorded",
+    "simulated",
 ]
-"""Where the numbers of a figure come from: of a board the first three, of finding quality the others."""
+"""Where the numbers of a figure come from: a board, then finding quality, then simulations of the method."""
 
 MAX_ROWS = 10_000
 """Rows of data a figure may draw."""

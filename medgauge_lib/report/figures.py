@@ -42,6 +42,7 @@ _PROVENANCE = {
     "recomputed from corpora": "Recomputed from the corpora and submissions",
     "recomputed from reviews": "Recomputed from the submissions and their reviews",
     "as recorded": "As recorded by the judge",
+    "simulated": "Simulated",
 }
 
 

@@ -10,7 +10,7 @@ from medgauge_lib.simulation.families import Family, Familywise, families
 from medgauge_lib.simulation.flips import Flips, Ladder, flips
 from medgauge_lib.simulation.montecarlo import Mean, Ratio, Share
 from medgauge_lib.simulation.overlap import Duel, Overlap, overlap, spread_at
-from medgauge_lib.simulation.power import Contest, Power, exact_power, power
+from medgauge_lib.simulation.power import Contest, Power, exact_power, first_step, power
 from medgauge_lib.simulation.study import Study
 from medgauge_lib.simulation.widths import Checked, Widths, widths
 from medgauge_lib.simulation.worlds import Rates, agreeing, reaching
@@ -38,6 +38,7 @@ __all__ = [
     "exact_coverage",
     "exact_power",
     "families",
+    "first_step",
     "flips",
     "overlap",
     "power",

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,11 @@ from medgauge_lib.simulation.worlds import Rates, draw_passes
 STUDY = "families"
 
 PROCEDURES = ("holm", "unadjusted", "overlap")
+
+ROWS = (2, 5, 10, 20, 38)
+TASKS = (50, 127)
+FIRST, REST = Rates(0.8, 0.25), Rates(0.6, 0.3)
+"""Levels of rows where none are given: true pass^3 of 0.64 and 0.37."""
 
 _Bools = npt.NDArray[np.bool_]
 
@@ -181,7 +187,7 @@ def _disjoint(n_tasks: int) -> _Bools:
 
 
 def families(
-    boards: Sequence[Family],
+    boards: Sequence[Family] | None = None,
     *,
     n_replications: int = 1_000,
     seed: int = SEED,
@@ -192,8 +198,8 @@ def families(
 
     Parameters
     ----------
-    boards : sequence of Family
-        Settings.
+    boards : sequence of Family, optional
+        Settings; where not given, `ROWS` by `TASKS`, all rows alike and then on two levels.
     n_replications : int
         Boards of each setting, at least 1.
     seed : int
@@ -215,6 +221,11 @@ def families(
     >>> study.lines[0].procedure, study.lines[0].error.n
     ('holm', 100)
     """
+    if boards is None:
+        boards = [
+            Family(n_rows, n_tasks, FIRST, rest)
+            for rest, n_tasks, n_rows in product((FIRST, REST), TASKS, ROWS)
+        ]
     found = replicate(
         family_block,
         boards,

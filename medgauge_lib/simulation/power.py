@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -163,12 +165,34 @@ def binomial(n: int, p: float) -> _Floats:
     return np.diff(bdtr(np.arange(n + 1), n, p), prepend=0.0)
 
 
+def first_step(n_rows: int) -> Fraction:
+    """Alpha of Holm's first step on a board: 0.05 / m, m its number of pairs.
+
+    Parameters
+    ----------
+    n_rows : int
+        At least 2.
+
+    Returns
+    -------
+    Fraction
+
+    Examples
+    --------
+    >>> first_step(38)
+    Fraction(1, 14060)
+    """
+    if n_rows < 2:
+        raise ValueError(f"n_rows must be at least 2, but got {n_rows}")
+    return FAMILY_ALPHA / comb(n_rows, 2)
+
+
 def power(
     a: Rates,
     b: Rates,
     *,
     n_tasks: int | Sequence[int],
-    alpha: Fraction | float = FAMILY_ALPHA,
+    alpha: Fraction | float | Sequence[Fraction | float] = FAMILY_ALPHA,
     correlation: float = 0.0,
     n_replications: int = 2_000,
     seed: int = SEED,
@@ -183,12 +207,12 @@ def power(
         Rates of the two rows: `Rates` for a given task pass rate, `reaching` for a given pass^3.
     n_tasks : int or sequence of int
         Each in 1..2,000.
-    alpha : Fraction or float
-        Per comparison, in (0, 1): 0.05 / m for the first step of Holm among m pairs.
+    alpha : Fraction or float, or sequence of them
+        Per comparison, in (0, 1): `first_step` of m pairs for the first step of Holm among them.
     correlation : float
         Rank correlation of the rates of the two rows over tasks, in [0, 1].
     n_replications : int
-        Data sets for each number of tasks, at least 1.
+        Data sets for each number of tasks and alpha, at least 1.
     seed : int
         0 ≤ seed < 2^64.
     workers : Workers, optional
@@ -199,7 +223,7 @@ def power(
     Returns
     -------
     Study of Power
-        One line a number of tasks.
+        One line an alpha and number of tasks.
 
     Examples
     --------
@@ -209,8 +233,8 @@ def power(
     True
     """
     numbers = (n_tasks,) if isinstance(n_tasks, int) else tuple(n_tasks)
-    level = as_written(alpha)
-    settings = [Contest(a, b, n, level, correlation) for n in numbers]
+    levels = (alpha,) if isinstance(alpha, (Fraction, float)) else tuple(alpha)
+    settings = [Contest(a, b, n, as_written(level), correlation) for level, n in product(levels, numbers)]
     found = replicate(
         contest_block,
         settings,
