@@ -22,6 +22,7 @@ from medgauge_lib.report.params import (
     SYSTEMS,
     AnyParams,
     FindingsParams,
+    MethodologyParams,
     Params,
     load,
     read_params,
@@ -250,6 +251,8 @@ def _date(params: AnyParams) -> str:
     """
     if isinstance(params, FindingsParams):
         require_version(params.source_folders()["data"], params.benchmark_version)
+    if isinstance(params, MethodologyParams):
+        _require_methodology(params)
     if not isinstance(params, Params):
         return params.date
     from medgauge_lib.board import latest
@@ -260,3 +263,16 @@ def _date(params: AnyParams) -> str:
     )
     require_usable(records, records.subjects.loc[records.subjects["verified"], "id"])
     return latest(records)
+
+
+def _require_methodology(params: MethodologyParams) -> None:
+    """Require the version to be that of the method which is here to be simulated."""
+    from medgauge_lib.checks import METHODOLOGY
+
+    if params.benchmark_version != METHODOLOGY:
+        raise InputError(
+            f"{quoted(params.benchmark_version)} is not the methodology implemented here",
+            f"write {METHODOLOGY}",
+            file=params.file,
+            pointer="/benchmark_version",
+        )
