@@ -16,12 +16,15 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from medgauge_lib.parallel import Workers, run
+
+if TYPE_CHECKING:
+    from medgauge_lib.progress import Progress
 
 BLOCK = 250
 """Replications of a block; the last one of a setting may have fewer."""
@@ -125,7 +128,7 @@ def replicate(
     n_replications: int,
     seed: int,
     workers: Workers | None,
-    progress: Any = None,
+    progress: Progress | None = None,
 ) -> tuple[Replications[Setting], ...]:
     """Run a study: every setting, in blocks, on the workers.
 
@@ -146,8 +149,8 @@ def replicate(
         0 ≤ seed < 2^64.
     workers : Workers or None
         Who does the work; where not given every core of this machine, and this process alone for one block.
-    progress : optional
-        Handed on to `medgauge_lib.parallel.run`.
+    progress : Progress, optional
+        Told of each block of replications that ends.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from medgauge_lib.simulation.power import binomial
 from medgauge_lib.simulation.resampling import METHODS, MICRO, bounds
 from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
 from medgauge_lib.simulation.worlds import Rates, agreeing, draw_passes
+
+if TYPE_CHECKING:
+    from medgauge_lib.progress import Progress
 
 STUDY = "coverage"
 
@@ -164,7 +167,7 @@ def coverage(
     n_replications: int = 2_000,
     seed: int = SEED,
     workers: Workers | None = None,
-    progress: Any = None,
+    progress: Progress | None = None,
 ) -> Study[Coverage]:
     """Coverage of BCa by three tie rules, of the percentile interval, and of Clopper–Pearson.
 
@@ -178,8 +181,8 @@ def coverage(
         0 ≤ seed < 2^64; also of the resamples, which all data sets share as the rows of a board do.
     workers : Workers, optional
         Who does the work; the result is the same whoever does.
-    progress : optional
-        Handed on to `medgauge_lib.parallel.run`.
+    progress : Progress, optional
+        Told of each block of replications that ends.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,9 @@ from medgauge_lib.simulation.montecarlo import Mean, Share, columns
 from medgauge_lib.simulation.rejection import mcnemar
 from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
 from medgauge_lib.simulation.worlds import Rates, draw_passes
+
+if TYPE_CHECKING:
+    from medgauge_lib.progress import Progress
 
 STUDY = "families"
 
@@ -192,7 +195,7 @@ def families(
     n_replications: int = 1_000,
     seed: int = SEED,
     workers: Workers | None = None,
-    progress: Any = None,
+    progress: Progress | None = None,
 ) -> Study[Familywise]:
     """Family-wise error of Holm, unadjusted tests and overlap, and how many real differences each finds.
 
@@ -206,8 +209,8 @@ def families(
         0 ≤ seed < 2^64.
     workers : Workers, optional
         Who does the work; the result is the same whoever does.
-    progress : optional
-        Handed on to `medgauge_lib.parallel.run`.
+    progress : Progress, optional
+        Told of each block of replications that ends.
 
     Returns
     -------

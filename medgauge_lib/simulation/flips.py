@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,9 @@ from medgauge_lib.simulation.montecarlo import Mean, Share, columns
 from medgauge_lib.simulation.rejection import mcnemar
 from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
 from medgauge_lib.simulation.worlds import UNIT, Rates, draw_passes
+
+if TYPE_CHECKING:
+    from medgauge_lib.progress import Progress
 
 STUDY = "flips"
 
@@ -219,7 +222,7 @@ def flips(
     n_replications: int = 200,
     seed: int = SEED,
     workers: Workers | None = None,
-    progress: Any = None,
+    progress: Progress | None = None,
 ) -> Study[Flips]:
     """How many pairs of a board exact and resampled p-values show to differ, by number of rows.
 
@@ -233,8 +236,8 @@ def flips(
         0 ≤ seed < 2^64.
     workers : Workers, optional
         Who does the work; the result is the same whoever does.
-    progress : optional
-        Handed on to `medgauge_lib.parallel.run`.
+    progress : Progress, optional
+        Told of each block of replications that ends.
 
     Returns
     -------

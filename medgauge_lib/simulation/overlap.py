@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,9 @@ from medgauge_lib.simulation.montecarlo import Share, columns
 from medgauge_lib.simulation.resampling import bounds
 from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
 from medgauge_lib.simulation.worlds import LEVELS, UNIT, Rates, draw_levels
+
+if TYPE_CHECKING:
+    from medgauge_lib.progress import Progress
 
 STUDY = "overlap"
 
@@ -137,7 +140,7 @@ def overlap(
     n_replications: int = 2_000,
     seed: int = SEED,
     workers: Workers | None = None,
-    progress: Any = None,
+    progress: Progress | None = None,
 ) -> Study[Overlap]:
     """How often overlap of intervals merges two rows that differ, by the spread between tasks.
 
@@ -151,8 +154,8 @@ def overlap(
         0 ≤ seed < 2^64; also of the resamples.
     workers : Workers, optional
         Who does the work; the result is the same whoever does.
-    progress : optional
-        Handed on to `medgauge_lib.parallel.run`.
+    progress : Progress, optional
+        Told of each block of replications that ends.
 
     Returns
     -------

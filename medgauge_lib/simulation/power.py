@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,9 @@ from medgauge_lib.simulation.montecarlo import Share, columns
 from medgauge_lib.simulation.rejection import critical_counts
 from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
 from medgauge_lib.simulation.worlds import Rates, discordant, draw_passes
+
+if TYPE_CHECKING:
+    from medgauge_lib.progress import Progress
 
 STUDY = "power"
 
@@ -197,7 +200,7 @@ def power(
     n_replications: int = 2_000,
     seed: int = SEED,
     workers: Workers | None = None,
-    progress: Any = None,
+    progress: Progress | None = None,
 ) -> Study[Power]:
     """Power of the exact McNemar test on pass^3 for two rows, by number of tasks.
 
@@ -217,8 +220,8 @@ def power(
         0 ≤ seed < 2^64.
     workers : Workers, optional
         Who does the work; the result is the same whoever does.
-    progress : optional
-        Handed on to `medgauge_lib.parallel.run`.
+    progress : Progress, optional
+        Told of each block of replications that ends.
 
     Returns
     -------

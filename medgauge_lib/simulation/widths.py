@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,9 @@ from medgauge_lib.simulation.montecarlo import Mean, Ratio, Share, columns
 from medgauge_lib.simulation.resampling import MICRO, bounds
 from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
 from medgauge_lib.simulation.worlds import Rates, agreeing, draw_levels
+
+if TYPE_CHECKING:
+    from medgauge_lib.progress import Progress
 
 STUDY = "widths"
 
@@ -149,7 +152,7 @@ def widths(
     n_replications: int = 1_000,
     seed: int = SEED,
     workers: Workers | None = None,
-    progress: Any = None,
+    progress: Progress | None = None,
 ) -> Study[Widths]:
     """Ratio of the widths of intervals of the continuous score and of the binary rates, by pass rate.
 
@@ -163,8 +166,8 @@ def widths(
         0 ≤ seed < 2^64; also of the resamples.
     workers : Workers, optional
         Who does the work; the result is the same whoever does.
-    progress : optional
-        Handed on to `medgauge_lib.parallel.run`.
+    progress : Progress, optional
+        Told of each block of replications that ends.
 
     Returns
     -------
