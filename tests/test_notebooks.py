@@ -74,6 +74,17 @@ FIGURES = {
         "evidence",
         "remarks",
     ],
+    "methodology": [
+        "coverage",
+        "undefined",
+        "exact-coverage",
+        "family-wise-error",
+        "differences-found",
+        "overlap",
+        "widths",
+        "resampled-p",
+        "power",
+    ],
 }
 OR_WORDS = {
     *("community", "community-integrity", "difficulty-rises", "constraint-hits"),
