@@ -284,10 +284,21 @@ def decimals_of(published: float) -> int:
     return max(0, -int(exponent))
 
 
-class _Break(NamedTuple):
-    """What a rule's function yields: where the rule is broken, and a severity other than the rule's."""
+class Break(NamedTuple):
+    """One place where a rule is not kept.
 
-    id: str
+    Attributes
+    ----------
+    path : sequence
+        Place in the record.
+    published, expected : object
+        What the record says, and what it would have to say.
+    message : str
+        The break in one printable line.
+    severity : Severity or None
+        Where it is another than the rule's.
+    """
+
     path: Sequence[str | int]
     published: Any
     expected: Any
@@ -295,7 +306,9 @@ class _Break(NamedTuple):
     severity: Severity | None = None
 
 
-_Breaks = Iterator[_Break]
+_Breaks = Iterator[tuple[str, Break]]
+"""Record ids, each with one break."""
+
 _Hit = tuple[int, str, Any, Any, str]
 """A row of the runs table, the field, published, expected, message."""
 
@@ -309,17 +322,17 @@ def _rule(
 
     def enter(function: Callable[[RecordSet], _Breaks]) -> Callable[[RecordSet], _Breaks]:
         def find(records: RecordSet) -> Iterator[tuple[str, Finding]]:
-            for found in function(records):
+            for row_id, found in function(records):
                 finding = Finding(
                     code,
                     found.severity or severity,
-                    records.paths[found.id].name,
+                    records.paths[row_id].name,
                     pointer(found.path),
                     found.published,
                     found.expected,
                     found.message,
                 )
-                yield found.id, finding
+                yield row_id, finding
 
         RULES.append(Check(code, severity, sentence, find))
         return function
@@ -348,7 +361,7 @@ def _in_runs(records: RecordSet, hits: Iterable[_Hit]) -> _Breaks:
         _, field, published, expected, message = hit
         steps = [field] if field in _OF_TASK else ["runs", run, field]
         severity: Severity | None = "error" if tuple(version) in records.void_versions else None
-        yield _Break(row_id, ["run_outcomes", task, *steps], published, expected, message, severity)
+        yield row_id, Break(["run_outcomes", task, *steps], published, expected, message, severity)
 
 
 def _told(number: float) -> str:
@@ -381,9 +394,9 @@ def _once(records: RecordSet) -> _Breaks:
         for row_id, key, version in zip(tasks["id"], tasks["task_key"], tasks["task_version"], strict=True)
         if (key, version) not in records.void_versions
     }
-    for found in _in_runs(records, _again(records)):
+    for row_id, found in _in_runs(records, _again(records)):
         # Void or not is asked of every task of this key, since any of them may stand first in the file.
-        yield found._replace(severity=None if (found.id, found.published) in live else "error")
+        yield row_id, found._replace(severity=None if (row_id, found.published) in live else "error")
 
 
 def _again(records: RecordSet) -> Iterator[_Hit]:
@@ -418,9 +431,9 @@ def _total(records: RecordSet) -> Iterator[_Hit]:
 )
 def _total_across(records: RecordSet) -> _Breaks:
     apart = set(_ids(records, verified=False))
-    for found in _in_runs(records, _other_totals(records)):
+    for row_id, found in _in_runs(records, _other_totals(records)):
         # A record the site did not verify is compared with none, so its own totals do for its figures.
-        yield found._replace(severity="error") if found.id in apart else found
+        yield row_id, found._replace(severity="error") if row_id in apart else found
 
 
 def _other_totals(records: RecordSet) -> Iterator[_Hit]:
@@ -498,7 +511,7 @@ def _verification(records: RecordSet) -> _Breaks:
             message = (
                 f"verified_by_site is {quoted(row['verified_by_site'])}, but verification_state is {state}"
             )
-            yield _Break(row_id, ["verification_state"], state, expected, message)
+            yield row_id, Break(["verification_state"], state, expected, message)
 
 
 @_rule("window.order", "error", "The run window does not end before it begins.")
@@ -507,7 +520,7 @@ def _window(records: RecordSet) -> _Breaks:
         window = row.get("run_window", {"from": "", "to": ""})
         if window["to"] < window["from"]:
             message = f"the run window ends on {window['to']}, before it begins on {window['from']}"
-            yield _Break(row_id, ["run_window", "to"], window["to"], f"{window['from']} or later", message)
+            yield row_id, Break(["run_window", "to"], window["to"], f"{window['from']} or later", message)
 
 
 @_rule("void.once", "error", "A record lists a void task version once.")
@@ -519,7 +532,7 @@ def _void_once(records: RecordSet) -> _Breaks:
             if version in seen:
                 told = " ".join(version)
                 message = f"{told} is listed twice"
-                yield _Break(row_id, ["voided_tasks", index], told, "listed once", message)
+                yield row_id, Break(["voided_tasks", index], told, "listed once", message)
             seen.add(version)
 
 
@@ -532,7 +545,7 @@ def _void_listed(records: RecordSet) -> _Breaks:
                 elsewhere = records.paths[task.listed_by[0]].name
                 message = f"{version} is not listed as void, but {elsewhere} lists it"
                 expected = f"{version} listed, attributed to {task.attribution}"
-                yield _Break(row_id, ["voided_tasks"], "not listed", expected, message)
+                yield row_id, Break(["voided_tasks"], "not listed", expected, message)
 
 
 @_rule("void.shown", "error", "A task version of which a run has an initiative-side error is listed as void.")
@@ -559,7 +572,7 @@ def _void_attribution(records: RecordSet) -> _Breaks:
                 version = f"{task['task_key']} {task['task_version']}"
                 message = f"{version} is void by {published} here, by {expected} in another record"
                 path: list[str | int] = ["voided_tasks", index, "attribution"]
-                yield _Break(row_id, path, published, expected, message)
+                yield row_id, Break(path, published, expected, message)
 
 
 @_rule("void.apart", "note", "A record that the site did not verify makes no task void for the board.")
@@ -572,7 +585,7 @@ def _void_apart(records: RecordSet) -> _Breaks:
             versions.add((task["task_key"], task["task_version"]))
         for version in sorted(versions - records.void_versions):
             message = f"{' '.join(version)} is void here, but in no record that the site verified"
-            yield _Break(row_id, ["voided_tasks"], "void", "not void", message)
+            yield row_id, Break(["voided_tasks"], "void", "not void", message)
 
 
 @_rule("detail.linked", "error", "No more checkpoints are linked to a grading reference than there are.")
@@ -583,7 +596,7 @@ def _linked(records: RecordSet) -> _Breaks:
         if linked > there:
             message = f"{linked} of {there} checkpoints are linked to a grading reference"
             path = ["closed_checkpoint_detail", "n_reference_linked"]
-            yield _Break(row_id, path, linked, f"at most {there}", message)
+            yield row_id, Break(path, linked, f"at most {there}", message)
 
 
 @_rule("amount.not_applicable", "error", "Where no amount is applicable, no run has one.")
@@ -609,7 +622,7 @@ def _amount_partial(records: RecordSet) -> _Breaks:
         without, runs = (int(count) for count in missing.loc[row_id])
         if without:
             message = f"{without} of {runs} runs have no amount, so the cost is not recomputed from runs"
-            yield _Break(row_id, ["run_outcomes"], without, 0, message)
+            yield row_id, Break(["run_outcomes"], without, 0, message)
 
 
 @_rule("tasks.same", "unusable", "All records of a board hold the same tasks, versions and subsets.")
@@ -631,7 +644,7 @@ def _same_tasks(records: RecordSet) -> _Breaks:
             # A record the site did not verify is listed apart and may hold other tasks.
             severity: Severity | None = "note" if row_id in apart else None
             expected = f"the {len(there)} tasks of {name}"
-            yield _Break(row_id, ["run_outcomes"], f"{len(here)} tasks", expected, message, severity)
+            yield row_id, Break(["run_outcomes"], f"{len(here)} tasks", expected, message, severity)
 
 
 @_rule(
@@ -644,4 +657,4 @@ def _methodology(records: RecordSet) -> _Breaks:
         version = row["methodology_version"]
         if version != METHODOLOGY:
             message = f"the record follows methodology {version}, figures here follow {METHODOLOGY}"
-            yield _Break(row_id, ["methodology_version"], version, METHODOLOGY, message)
+            yield row_id, Break(["methodology_version"], version, METHODOLOGY, message)

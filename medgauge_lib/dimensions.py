@@ -63,7 +63,7 @@ _BLOCKS = {
 
 
 @dataclass(frozen=True)
-class Figure:
+class DimensionFigure:
     """One figure of one row on one dimension.
 
     Attributes
@@ -118,7 +118,7 @@ class RowDimensions:
         Harness with its version.
     ranked : bool
         Whether the board ranks it.
-    figures : tuple of Figure
+    figures : tuple of DimensionFigure
         By dimension; every row has the same ones in the same order.
     """
 
@@ -126,15 +126,15 @@ class RowDimensions:
     label: str
     harness: str
     ranked: bool
-    figures: tuple[Figure, ...]
+    figures: tuple[DimensionFigure, ...]
 
-    def dimension(self, code: str) -> tuple[Figure, ...]:
+    def dimension(self, code: str) -> tuple[DimensionFigure, ...]:
         """Figures of one dimension, ``M1`` to ``M10``."""
         if code not in NAMES:
             raise ValueError(f"code must be one of {', '.join(NAMES)}, but got {code!r}")
         return tuple(figure for figure in self.figures if figure.dimension == code)
 
-    def figure(self, name: str, part: str = "") -> Figure:
+    def figure(self, name: str, part: str = "") -> DimensionFigure:
         """One figure by its name and part."""
         for figure in self.figures:
             if (figure.name, figure.part) == (name, part):
@@ -244,7 +244,7 @@ def _published(records: RecordSet, record: str) -> dict[str, Mapping[str, Any]]:
 
 def _figures(
     records: RecordSet, board: Board, row: Row, strata: Strata, defects: tuple[str, ...]
-) -> Iterator[Figure]:
+) -> Iterator[DimensionFigure]:
     """All figures of one row, by dimension."""
     scores = records.published[row.id]["scores"]["by_subset"].get(board.subset, {})
     source = _Source(records, board.subset, row)
@@ -290,9 +290,9 @@ class _Source:
         block = self.blocks.get(code, {}) if self.fits else {}
         return {name: int(value) for name, value in block.items() if name.startswith("n_")}
 
-    def figure(self, code: str, name: str, part: str, unit: str, better: Better) -> Figure:
+    def figure(self, code: str, name: str, part: str, unit: str, better: Better) -> DimensionFigure:
         """Return a figure as published."""
-        return Figure(
+        return DimensionFigure(
             dimension=code,
             name=name,
             part=part,
@@ -336,7 +336,7 @@ PUBLISHED: tuple[tuple[str, str, tuple[str, ...], str, Better], ...] = (
 """Figures that only the record decides: dimension, name, parts, unit, which direction is better."""
 
 
-def _as_published(code: str, source: _Source) -> Iterator[Figure]:
+def _as_published(code: str, source: _Source) -> Iterator[DimensionFigure]:
     for dimension, name, parts, unit, better in PUBLISHED:
         if dimension == code:
             for part in parts:
@@ -353,16 +353,16 @@ def _from_runs(
     *,
     by: str = "its runs give",
     **more: Any,
-) -> Figure:
+) -> DimensionFigure:
     """Return a recomputed figure, with a remark where a published one does not agree."""
     remark = ""
     if isinstance(published, int | float) and not agrees(published, Fraction(exact)):
         shown = exact if isinstance(exact, int) else float(exact)
         remark = f"the record publishes {published!r}; {by} {shown!r}"
-    return Figure(*figure, exact, unit, better, "recomputed", remark=remark, **more)
+    return DimensionFigure(*figure, exact, unit, better, "recomputed", remark=remark, **more)
 
 
-def _estimated(dimension: str, name: str, found: Estimate, scores: Mapping[str, Any]) -> Figure:
+def _estimated(dimension: str, name: str, found: Estimate, scores: Mapping[str, Any]) -> DimensionFigure:
     counts = {"n_tasks": found.n_tasks}
     if found.n_successes is not None:
         counts["n_successes"] = found.n_successes
@@ -377,12 +377,12 @@ def _estimated(dimension: str, name: str, found: Estimate, scores: Mapping[str, 
     )
 
 
-def _effectiveness(row: Row, scores: Mapping[str, Any]) -> Iterator[Figure]:
+def _effectiveness(row: Row, scores: Mapping[str, Any]) -> Iterator[DimensionFigure]:
     yield _estimated("M1", "task_pass_rate", row.task_pass_rate, scores)
     yield _estimated("M1", "continuous_score", row.continuous_score, scores)
 
 
-def _reliability(row: Row, scores: Mapping[str, Any]) -> Iterator[Figure]:
+def _reliability(row: Row, scores: Mapping[str, Any]) -> Iterator[DimensionFigure]:
     yield _estimated("M2", "pass_at_3", row.pass_at_3, scores)
     yield _estimated("M2", "pass_pow_3", row.pass_pow_3, scores)
     yield _from_runs(
@@ -395,7 +395,7 @@ def _reliability(row: Row, scores: Mapping[str, Any]) -> Iterator[Figure]:
     )
 
 
-def _efficiency(records: RecordSet, board: Board, row: Row, source: _Source) -> Iterator[Figure]:
+def _efficiency(records: RecordSet, board: Board, row: Row, source: _Source) -> Iterator[DimensionFigure]:
     yield from _as_published("M3", source)
     taken = board.outcomes if row.rank is not None else outcomes(records, board.subset, rows=(row.id,))
     passing = taken.runs[(taken.runs["id"] == row.id) & taken.runs["passed"]]
@@ -424,14 +424,14 @@ def _or_published(
     unit: str,
     source: _Source,
     counts: Mapping[str, int],
-) -> Figure:
+) -> DimensionFigure:
     """Return a figure of M3 from runs; as published where they do not decide it; else why there is none."""
     code, name, _ = figure
     published = source.value(code, name)
     if not source.has_holdout and isinstance(published, int | float):
-        return Figure(*figure, published, unit, "lower", "as published")  # decision 11
+        return DimensionFigure(*figure, published, unit, "lower", "as published")  # decision 11
     if not source.has_holdout and published == NOT_AVAILABLE:
-        return Figure(*figure, STATED_NOT_AVAILABLE, unit, "lower", "as published")  # decision 11
+        return DimensionFigure(*figure, STATED_NOT_AVAILABLE, unit, "lower", "as published")  # decision 11
     if isinstance(found, Fraction):
         made = _from_runs(figure, found, unit, "lower", published, counts=counts)
         if published == NOT_AVAILABLE:
@@ -444,11 +444,11 @@ def _or_published(
         if decided and isinstance(published, int | float):
             remark = f"the record publishes {published!r}; by its runs: {found.reason}"
         reason = found if decided else Absent(f"not applicable: {found.reason}")
-        return Figure(*figure, reason, unit, "lower", "recomputed", counts=counts, remark=remark)
-    return Figure(*figure, published, unit, "lower", "as published")
+        return DimensionFigure(*figure, reason, unit, "lower", "recomputed", counts=counts, remark=remark)
+    return DimensionFigure(*figure, published, unit, "lower", "as published")
 
 
-def _difficulty(strata: Strata) -> Iterator[Figure]:
+def _difficulty(strata: Strata) -> Iterator[DimensionFigure]:
     for stratum in strata.strata:
         for name in ("task_pass_rate", "pass_pow_3"):
             found: Estimate | Absent = getattr(stratum, name)
@@ -456,7 +456,7 @@ def _difficulty(strata: Strata) -> Iterator[Figure]:
             counts = {} if isinstance(n_tasks, Absent) else {"n_tasks": n_tasks}
             if isinstance(found, Estimate) and found.n_successes is not None:
                 counts["n_successes"] = found.n_successes
-            yield Figure(
+            yield DimensionFigure(
                 dimension="M4",
                 name=name,
                 part=f"class {stratum.difficulty}",
@@ -470,7 +470,7 @@ def _difficulty(strata: Strata) -> Iterator[Figure]:
             )
 
 
-def _compliance(row: Row, scores: Mapping[str, Any]) -> Iterator[Figure]:
+def _compliance(row: Row, scores: Mapping[str, Any]) -> Iterator[DimensionFigure]:
     tally = row.tallies
     yield _from_runs(
         ("M6", "veto_rate", ""),
@@ -491,15 +491,15 @@ def _compliance(row: Row, scores: Mapping[str, Any]) -> Iterator[Figure]:
             counts={"n_runs": tally.n_runs},
         )
     rate = scores.get("compliance_rate", Absent("not applicable: the record does not carry it"))
-    yield Figure("M6", "compliance_rate", "", rate, "fraction", "higher", "as published")
+    yield DimensionFigure("M6", "compliance_rate", "", rate, "fraction", "higher", "as published")
 
 
-def _robustness(source: _Source) -> Iterator[Figure]:
+def _robustness(source: _Source) -> Iterator[DimensionFigure]:
     yield from _as_published("M10", source)
     stated = source.value("M10", "mcnemar")
     figure = ("M10", "mcnemar", "p_value")
     if isinstance(stated, Absent):
-        yield Figure(*figure, stated, "p", "neither", "recomputed")
+        yield DimensionFigure(*figure, stated, "p", "neither", "recomputed")
     elif stated["b"] + stated["c"] > MAX_DISCORDANT:
         yield source.figure(*figure, "p", "neither")
     else:
@@ -511,7 +511,7 @@ def _robustness(source: _Source) -> Iterator[Figure]:
         yield source.figure("M10", "paired_bootstrap", bound, "difference", "neither")
 
 
-def _line(row: RowDimensions, figure: Figure) -> dict[str, Any]:
+def _line(row: RowDimensions, figure: DimensionFigure) -> dict[str, Any]:
     """A figure as one line of a table."""
     value, interval = figure.value, figure.interval
     return {

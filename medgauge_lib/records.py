@@ -137,7 +137,7 @@ class RecordSet:
         return RecordSet(
             benchmark=self.benchmark,
             benchmark_version=self.benchmark_version,
-            subjects=subjects.assign(label=_objects(labels(list(published.values())))),
+            subjects=subjects.assign(label=_objects(row_labels(list(published.values())))),
             runs=self.runs[self.runs["id"].isin(kept)].reset_index(drop=True),
             published=published,
             paths={record: self.paths[record] for record in kept},
@@ -405,7 +405,7 @@ def _subjects(parts: Sequence[_Part]) -> pd.DataFrame:
     costs = [record["cost"] for record in published]
     columns = {
         "id": [part.id for part in parts],
-        "label": labels(published),
+        "label": row_labels(published),
         **{
             field: [record[field] for record in published]
             for field in ("model", "model_snapshot", "harness", "harness_version")
@@ -423,7 +423,7 @@ def _subjects(parts: Sequence[_Part]) -> pd.DataFrame:
     return pd.DataFrame(columns, dtype=object).astype({"verified": bool, "amount_applicable": bool})
 
 
-def labels(published: Sequence[Published]) -> list[str]:
+def row_labels(published: Sequence[Published]) -> list[str]:
     """Return a label for each record: model and harness with versions, and what sets rows apart.
 
     Parameters
@@ -440,7 +440,7 @@ def labels(published: Sequence[Published]) -> list[str]:
     Examples
     --------
     >>> row = {"model": "m-1", "model_snapshot": "s", "harness": "hx-a", "harness_version": "1.0.0"}
-    >>> labels([row | {"id": f"res-{effort}", "verified_by_site": True,
+    >>> row_labels([row | {"id": f"res-{effort}", "verified_by_site": True,
     ...     "run_conditions": {"reasoning_effort": effort}} for effort in ("high", "low")])
     ['m-1 · hx-a 1.0.0 (effort high)', 'm-1 · hx-a 1.0.0 (effort low)']
     """

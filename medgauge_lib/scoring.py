@@ -196,7 +196,7 @@ def _plain(tree: Mapping[str, Any]) -> dict[str, Any]:
     return _merged({}, tree)
 
 
-def canonical(record: Mapping[str, Any]) -> bytes:
+def record_json(record: Mapping[str, Any]) -> bytes:
     r"""Return a record as the bytes of its file: UTF-8, no white space, keys in their order, a final newline.
 
     Parameters
@@ -210,7 +210,7 @@ def canonical(record: Mapping[str, Any]) -> bytes:
 
     Examples
     --------
-    >>> canonical({"n": 1, "rate": 0.5})
+    >>> record_json({"n": 1, "rate": 0.5})
     b'{"n":1,"rate":0.5}\n'
     """
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
@@ -245,5 +245,5 @@ def write(records: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[st
     """
     with new_folder(folder) as made:
         for record, content in records.items():
-            (made / f"{record}.json").write_bytes(canonical(content))
+            (made / f"{record}.json").write_bytes(record_json(content))
     return tuple(Path(folder) / f"{record}.json" for record in records)

@@ -14,7 +14,7 @@ from rocrate.rocrate import ROCrate
 
 from medgauge_lib.report.build import build
 from medgauge_lib.report.crate import VERSION, crate_json
-from medgauge_lib.report.manifest import sha256
+from medgauge_lib.report.hashes import sha256
 
 INPUTS: dict[str, Any] = {
     "params": {

@@ -18,8 +18,8 @@ import nbformat
 import pytest
 
 from medgauge_lib.errors import InputError
-from medgauge_lib.report.canonical import canonical
 from medgauge_lib.report.execute import CellFailed, Executed, Job, parameters_of, read_notebook, run_all
+from medgauge_lib.report.normal import normalised
 
 
 @pytest.fixture
@@ -291,13 +291,13 @@ def test_the_canonical_form_says_what_the_notebook_says() -> None:
     made = make_reports.notebook("x")
     image = {"image/png": "0x1234567890", "text/plain": "<a at 0x7f0012345678>"}
     made.cells[-1].outputs = [make_reports.output(image)]
-    text, _ = canonical(made)
+    text, _ = normalised(made)
     again = nbformat.reads(text, as_version=4)
     nbformat.validate(again)
     assert [cell.source for cell in again.cells] == [cell.source for cell in made.cells]
     assert again.cells[1].metadata.tags == ["parameters"]
     assert again.cells[-1].outputs[0].data == {"image/png": "0x1234567890", "text/plain": "<a at 0x…>"}
-    assert canonical(again)[0] == text
+    assert normalised(again)[0] == text
 
 
 def test_nothing_of_a_threads_event_loop_is_left(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from make_findings import KIND, finding, rows, sha, submission, task, write, wri
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.findings import check_task, read_benchmark, read_corpus
-from medgauge_lib.findings.contract import canonical, digest, read_json
+from medgauge_lib.findings.contract import canonical_json, canonical_sha256, read_json
 
 
 def corpus_error(data: Path) -> str:
@@ -306,8 +306,8 @@ def test_canonical_json_by_hand():
     """Keys sorted by code point, no spaces, UTF-8 unescaped, numbers as they came."""
     value = {"b": [1, 1.0, 1e-7, None, True], "a": "é👍\n", "B": {}}
     text = '{"B":{},"a":"é👍\\n","b":[1,1.0,1e-07,null,true]}'
-    assert canonical(value) == text.encode()
-    assert digest(value) == hashlib.sha256(text.encode()).hexdigest()
+    assert canonical_json(value) == text.encode()
+    assert canonical_sha256(value) == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_the_reference_configuration_by_hand(tmp_path):

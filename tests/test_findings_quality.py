@@ -20,7 +20,7 @@ from medgauge_lib.cli.findings import findings
 from medgauge_lib.errors import InputError
 from medgauge_lib.findings import finding_quality, score_findings
 from medgauge_lib.findings.aggregates import STATUSES, TaskQuality, summary
-from medgauge_lib.findings.contract import canonical
+from medgauge_lib.findings.contract import canonical_json
 from medgauge_lib.findings.quality import STATEMENTS
 from medgauge_lib.findings.review import SUPPORT, WEIGHTS
 from medgauge_lib.intervals import SEED, resample_indices
@@ -353,7 +353,7 @@ def test_the_file_is_canonical_json_and_complete(place):
     assert (result.exit_code, result.stderr) == (0, "")
     content = (place / "out/scores.json").read_bytes()
     document = json.loads(content)
-    assert canonical(document) == content
+    assert canonical_json(document) == content
     for part in (document, *document["by_source"].values(), *document["by_kind"].values()):
         counts = {"tasks", "scored_tasks", "missing", "invalid", "pending", "abstention_rate"}
         assert counts | {"valid_submission_rate", "quality_mean", "conditional_quality_mean"} <= set(part)

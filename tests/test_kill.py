@@ -20,7 +20,7 @@ from make_reports import notebook, project
 from test_files import own_file_systems
 
 from medgauge_lib.report.build import build
-from medgauge_lib.report.manifest import sha256
+from medgauge_lib.report.hashes import sha256
 
 KILLS = 30
 SEED = 20260101

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from medgauge_lib.errors import InputError
-from medgauge_lib.records import RecordSet, labels, read_records
+from medgauge_lib.records import RecordSet, read_records, row_labels
 from tests.make_records import community, record, run, task, write
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "records"
@@ -242,8 +242,8 @@ def row(row_id: str, **changes: Any) -> dict[str, Any]:
 def test_labels_say_what_sets_rows_apart(changes, expected):
     """A label has model, harness and versions, and where rows read alike what differs (decision 2)."""
     rows = [row(**({"row_id": A} | changed)) for changed in changes]
-    assert labels(rows) == expected
-    assert labels(rows[::-1]) == expected[::-1]
+    assert row_labels(rows) == expected
+    assert row_labels(rows[::-1]) == expected[::-1]
 
 
 @pytest.mark.parametrize(
@@ -259,12 +259,12 @@ def test_labels_differ_even_where_texts_imitate_each_other(efforts_and_snapshots
         row(f"{A}{n}", run_conditions={"reasoning_effort": effort}, model_snapshot=snapshot)
         for n, (effort, snapshot) in enumerate(efforts_and_snapshots)
     ]
-    assert len(set(labels(rows))) == len(rows)
+    assert len(set(row_labels(rows))) == len(rows)
 
 
 def test_labels_are_printable():
     """A line break or a control sign of a record does not reach a label."""
-    assert labels([record(A, model="m\n\x1b[31m\u202e1")]) == ["m\\n\\x1b[31m\\u202e1 · hx-made 1.0.0"]
+    assert row_labels([record(A, model="m\n\x1b[31m\u202e1")]) == ["m\\n\\x1b[31m\\u202e1 · hx-made 1.0.0"]
 
 
 @given(
@@ -283,9 +283,9 @@ def test_labels_are_distinct_and_follow_their_row(texts):
         )
         for index, (model, snapshot, e) in enumerate(texts)
     ]
-    made = labels(rows)
+    made = row_labels(rows)
     assert len(set(made)) == len(made)
-    assert labels(rows[::-1]) == made[::-1]
+    assert row_labels(rows[::-1]) == made[::-1]
 
 
 # Void task versions
@@ -363,7 +363,9 @@ def test_the_order_of_tools_makes_no_other_subject(tmp_path):
     )
     with pytest.raises(InputError, match="is the same subject under the same run conditions"):
         read_records(write(tmp_path / "both", first, second))
-    assert labels([first, second | {"run_conditions": first["run_conditions"]}]) == labels([first, second])
+    assert row_labels([first, second | {"run_conditions": first["run_conditions"]}]) == row_labels(
+        [first, second]
+    )
 
 
 # Bad files

@@ -23,7 +23,7 @@ from medgauge_lib import demo
 from medgauge_lib.errors import InputError
 from medgauge_lib.report.build import Built, build
 from medgauge_lib.report.execute import CellFailed
-from medgauge_lib.report.manifest import canonical_json, file_sha256, sha256
+from medgauge_lib.report.hashes import file_sha256, sha256, sorted_json
 from medgauge_lib.report.params import read_params
 from medgauge_lib.report.plan import notebook_files, plan
 from medgauge_lib.report.site import site_page
@@ -594,7 +594,7 @@ def test_a_kept_notebook_that_is_no_text_is_run_again(copied: Path) -> None:
     before = file.read_bytes()
     file.write_bytes(before + b"\xe9")
     known["outputs"]["notebooks/groups.ipynb"] = sha256(file.read_bytes())
-    (place / "manifest.json").write_bytes(canonical_json(known))
+    (place / "manifest.json").write_bytes(sorted_json(known))
     assert making(copied)[0].status == "built"
     assert file.read_bytes() == before
 

@@ -21,7 +21,7 @@ from medgauge_lib.cli import main
 from medgauge_lib.errors import InputError
 from medgauge_lib.report.build import build
 from medgauge_lib.report.compare import LINES, Cell, Difference, differences
-from medgauge_lib.report.manifest import canonical_json, sha256
+from medgauge_lib.report.hashes import sha256, sorted_json
 from medgauge_lib.report.reproduce import Reproduced, reproduce
 from medgauge_lib.report.shown import Shown, figures
 
@@ -82,7 +82,7 @@ def alter(what: Callable[[dict[str, Any]], None]) -> None:
     file = REPORT / "manifest.json"
     known = json.loads(file.read_bytes())
     what(known)
-    file.write_bytes(canonical_json(known))
+    file.write_bytes(sorted_json(known))
 
 
 def test_every_figure_of_a_report_matches(copied: Path) -> None:
@@ -261,7 +261,7 @@ def test_a_notebook_that_fails_is_told_beside_the_others(copied: Path) -> None:
     with pytest.raises(InputError, match=r"groups\.ipynb is not as built"):
         reproduce(REPORT)
     known["outputs"]["notebooks/groups.ipynb"] = sha256(file.read_bytes())
-    (REPORT / "manifest.json").write_bytes(canonical_json(known))
+    (REPORT / "manifest.json").write_bytes(sorted_json(known))
     code, told, trouble = run()
     assert code == 2
     assert trouble == "medgauge: groups did not run, so its figures cannot be compared\n"
@@ -355,10 +355,10 @@ def test_tables_differ_where_their_hashes_do(one: Shown, two: Shown) -> None:
 
 def test_long_lists_are_cut_in_text_and_whole_in_json() -> None:
     """Text shows the first few differences and says how many more there are; JSON has them all."""
-    from medgauge_lib.report.reproduce import Compared
+    from medgauge_lib.report.reproduce import ReproducedFigure
 
     found = tuple(Difference("changed", str(n), (Cell("n", n, n + 1),)) for n in range(LINES + 3))
-    made = Reproduced("bm 1", (Compared("f", "summary", "differs", found),), ())
+    made = Reproduced("bm 1", (ReproducedFigure("f", "summary", "differs", found),), ())
     assert made.to_text().splitlines()[-2] == "  and 3 more differences; --format json lists them all"
     assert len(made.to_json()["figures"][0]["differences"]) == LINES + 3
 
@@ -446,8 +446,8 @@ def test_a_pipe_in_a_report_is_not_waited_for(copied: Path, name: str) -> None:
 
 def test_what_a_manifest_says_reaches_no_terminal_as_a_command() -> None:
     """Names, remarks and reasons are printed without control characters."""
-    from medgauge_lib.report.reproduce import Compared
+    from medgauge_lib.report.reproduce import ReproducedFigure
 
     evil = "a\x1b]0;x\x07\x9b2J"
-    made = Reproduced(evil, (Compared(evil, evil, "failed", reason=evil),), (evil,))
+    made = Reproduced(evil, (ReproducedFigure(evil, evil, "failed", reason=evil),), (evil,))
     assert made.to_text().replace("\n", "").isprintable()

@@ -23,7 +23,7 @@ from medgauge_lib import demo, scoring
 from medgauge_lib.checks import check
 from medgauge_lib.errors import InputError
 from medgauge_lib.records import read_records
-from medgauge_lib.scoring import canonical, score
+from medgauge_lib.scoring import record_json, score
 
 SHARED = Path(__file__).parents[2] / "shared"
 REAL = sorted(path for path in (SHARED / "data" / "records").glob("*/*") if path.is_dir())
@@ -249,8 +249,8 @@ def test_scoring_twice_changes_nothing(version: str, tmp_path: Path, request: py
     scoring.write(first, tmp_path / "out")
     records = read_records(tmp_path / "out")
     again = score(records)
-    assert {name: canonical(one) for name, one in again.items()} == {
-        name: canonical(one) for name, one in first.items()
+    assert {name: record_json(one) for name, one in again.items()} == {
+        name: record_json(one) for name, one in first.items()
     }
     assert all(finding.severity == "note" for finding in check(records))
 
@@ -289,7 +289,7 @@ def test_untouched_blocks_keep_value_and_order(ward_folder: Path, tmp_path: Path
     found = scored(tmp_path, *shuffled.values())
     for name, one in shuffled.items():
         before, after = (
-            canonical({key: value for key, value in side.items() if key not in changed})
+            record_json({key: value for key, value in side.items() if key not in changed})
             for side in (one, found[name])
         )
         assert before == after
@@ -446,7 +446,7 @@ def test_a_list_of_void_tasks_that_is_right_keeps_its_order(tmp_path: Path) -> N
     tasks = {1: PASS, 2: FAIL, 3: FAIL}
     rows = [record(f"res-2026-01-01-{k}", tasks, voided_tasks=void) for k in "ab"]
     for one in scored(tmp_path, *rows).values():
-        assert canonical({"v": one["voided_tasks"]}) == canonical({"v": void})
+        assert record_json({"v": one["voided_tasks"]}) == record_json({"v": void})
 
 
 def test_community_records_are_scored_apart(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from medgauge_lib.cli import main
 from medgauge_lib.errors import InputError
 from medgauge_lib.report import make, paper, plan
 from medgauge_lib.report.build import build
-from medgauge_lib.report.manifest import NAME, SINGLE, sha256
+from medgauge_lib.report.hashes import sha256
+from medgauge_lib.report.manifest import NAME, SINGLE
 from medgauge_lib.report.paper import PAPER, printed, require_browser
 from medgauge_lib.report.site import site_page, version_key
 

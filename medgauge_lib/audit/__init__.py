@@ -21,18 +21,18 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import pandas as pd
 
 from medgauge_lib.audit.agreement import Agreement, agreement, plain
-from medgauge_lib.audit.consistency import CONSISTENCY, Break, breaks
+from medgauge_lib.audit.consistency import CONSISTENCY, breaks
 from medgauge_lib.audit.published import (
     BLOCKS,
     STATED,
     Digits,
-    Figure,
+    FigurePair,
     closed,
     numbers,
     pairs_of,
 )
 from medgauge_lib.audit.recomputed import Bound, Tree, Undecided, recomputed
-from medgauge_lib.checks import Finding, Rule, Severity, unusable
+from medgauge_lib.checks import Break, Finding, Rule, Severity, unusable
 from medgauge_lib.estimators import Quantity
 from medgauge_lib.intervals import QUANTILE_RULE
 from medgauge_lib.labels import Labels
@@ -241,8 +241,8 @@ def against(records: RecordSet, trees: Mapping[str, Tree | Undecided]) -> Audit:
         compared, unequal, rounds = _compared(record, published, tree, digits)
         inconsistent = list(breaks(records, record, tree, digits=digits, rounds=rounds))
         figures += [*compared, *_others(record, published, compared, inconsistent)]
-        for one in (*unequal, *inconsistent):
-            code = PREFIX + one.code
+        for rule, one in (*unequal, *inconsistent):
+            code = PREFIX + rule
             severity = one.severity or _SEVERITIES[code]
             file = records.paths[record].name
             place = pointer(one.path)
@@ -259,24 +259,24 @@ def seed_of(records: RecordSet, record: str, subset: str, quantity: Quantity) ->
 
 def _compared(
     record: str, published: Published, tree: Tree, digits: Digits
-) -> tuple[list[Compared], list[Break], bool]:
+) -> tuple[list[Compared], list[tuple[str, Break]], bool]:
     """Figures of one record with their outcomes, what is unequal, and whether the record rounds."""
     pairs = list(pairs_of(tree, published))
     found = [_agreement(figure, digits) for figure in pairs]
     rounds = "rounded" in found
     compared: list[Compared] = []
-    unequal: list[Break] = []
+    unequal: list[tuple[str, Break]] = []
     for figure, how in zip(pairs, found, strict=True):
         differs = how == "differs" or (how == "one off" and not rounds)
         outcome = _outcome(figure, published, differs=differs)
         code = code_of(figure.path)
         compared.append(Compared(record, figure.path, PREFIX + code, figure.published, figure.exact, outcome))
         if outcome == "differs":
-            unequal.append(_unequal(code, figure))
+            unequal.append((code, _unequal(figure)))
         elif outcome == "not implemented":
-            unequal.append(_not_implemented(figure))
+            unequal.append(("quantile_rule", _not_implemented(figure)))
         elif how == "other digits":
-            unequal.append(_other_digits(figure))
+            unequal.append(("last_digits", _other_digits(figure)))
     return compared, unequal, rounds
 
 
@@ -302,7 +302,7 @@ _SHARES = (
 )
 
 
-def _agreement(figure: Figure, digits: Digits) -> Agreement:
+def _agreement(figure: FigurePair, digits: Digits) -> Agreement:
     published, exact = figure.published, figure.exact
     if isinstance(exact, Undecided):
         return "same"
@@ -312,7 +312,7 @@ def _agreement(figure: Figure, digits: Digits) -> Agreement:
     return "same" if published == plain(exact) and not isinstance(exact, Absent) else "differs"
 
 
-def _outcome(figure: Figure, published: Published, *, differs: bool) -> Outcome:
+def _outcome(figure: FigurePair, published: Published, *, differs: bool) -> Outcome:
     if isinstance(figure.exact, Undecided):
         block = figure.published
         other = isinstance(block, Mapping) and block.get("quantile_rule", QUANTILE_RULE) != QUANTILE_RULE
@@ -321,11 +321,11 @@ def _outcome(figure: Figure, published: Published, *, differs: bool) -> Outcome:
 
 
 def _others(
-    record: str, published: Published, compared: list[Compared], inconsistent: list[Break]
+    record: str, published: Published, compared: list[Compared], inconsistent: list[tuple[str, Break]]
 ) -> Iterator[Compared]:
     """Published numbers that no run decides: what follows from other figures, and what is closed."""
     known = {one.path for one in compared}
-    wrong = {one.path: one for one in inconsistent if one.severity != "note"}
+    wrong = {one.path: one for _, one in inconsistent if one.severity != "note"}
     for block in BLOCKS:
         for path, number in numbers(published.get(block, {}), (block,)):
             if path[-1] in STATED or known & {path[:length] for length in range(1, len(path) + 1)}:
@@ -376,14 +376,14 @@ def code_of(path: Place) -> str:
             return steps[0]
 
 
-def _unequal(code: str, figure: Figure) -> Break:
+def _unequal(figure: FigurePair) -> Break:
     name = _named(figure.path)
     if isinstance(figure.exact, Absent):
         shown = "published" if isinstance(figure.published, Mapping) else quoted(figure.published)
         message = f"{name} is {shown}, but there is none: {figure.exact.reason}"
     else:
         message = f"{name} is {_shown(figure.published)}, but {_source(figure.path)} {_shown(figure.exact)}"
-    return Break(code, figure.path, _bare(figure.published), plain(figure.exact), message)
+    return Break(figure.path, _bare(figure.published), plain(figure.exact), message)
 
 
 def _named(path: Place) -> str:
@@ -410,15 +410,15 @@ def _bare(value: Any) -> Any:
     return [value["lower"], value["upper"]] if isinstance(value, Mapping) and "lower" in value else value
 
 
-def _not_implemented(figure: Figure) -> Break:
+def _not_implemented(figure: FigurePair) -> Break:
     rule = figure.published["quantile_rule"]
     message = f"rule not implemented here, so the interval is not recomputed: {quoted(rule)}"
-    return Break("quantile_rule", (*figure.path, "quantile_rule"), rule, QUANTILE_RULE, message)
+    return Break((*figure.path, "quantile_rule"), rule, QUANTILE_RULE, message)
 
 
-def _other_digits(figure: Figure) -> Break:
+def _other_digits(figure: FigurePair) -> Break:
     name, value = _named(figure.path), cast(Bound, figure.exact).value
     message = (
         f"{name} is {figure.published!r}, here {value!r}: equal to 12 decimals, as far as programs agree"
     )
-    return Break("last_digits", figure.path, figure.published, value, message)
+    return Break(figure.path, figure.published, value, message)

@@ -17,7 +17,7 @@ from medgauge_lib.audit.agreement import agreement
 from medgauge_lib.audit.published import Digits
 from medgauge_lib.audit.recomputed import Tree
 from medgauge_lib.board import latest
-from medgauge_lib.checks import Severity
+from medgauge_lib.checks import Break, Severity
 from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.records import Place, Published, RecordSet
 from medgauge_lib.results import as_written
@@ -34,29 +34,8 @@ CONSISTENCY: tuple[tuple[str, Severity, str], ...] = (
 """Code without prefix, severity and sentence of every rule of this kind."""
 
 
-class Break(NamedTuple):
-    """One place where a rule is not kept.
-
-    Attributes
-    ----------
-    code : str
-        The rule's code without prefix.
-    path : tuple
-        Place in the record.
-    published, expected : object
-        What the record says, and what it would have to say.
-    message : str
-        The break in one printable line.
-    severity : Severity or None
-        Where it is another than the rule's.
-    """
-
-    code: str
-    path: Place
-    published: Any
-    expected: Any
-    message: str
-    severity: Severity | None = None
+Breaks = Iterator[tuple[str, Break]]
+"""Codes of rules without prefix, each with one break."""
 
 
 class Case(NamedTuple):
@@ -89,7 +68,7 @@ class Case(NamedTuple):
     first: bool
 
 
-def breaks(records: RecordSet, record: str, tree: Tree, *, digits: Digits, rounds: bool) -> Iterator[Break]:
+def breaks(records: RecordSet, record: str, tree: Tree, *, digits: Digits, rounds: bool) -> Breaks:
     """Breaks of every rule of this kind in one record.
 
     Parameters
@@ -104,6 +83,11 @@ def breaks(records: RecordSet, record: str, tree: Tree, *, digits: Digits, round
         Decimals of its published numbers.
     rounds : bool
         Whether the record publishes a figure rounded; if not, a count must be the exact one.
+
+    Yields
+    ------
+    tuple of (str, Break)
+        Code of the rule without prefix, and where it is not kept.
     """
     subjects = records.subjects
     ranked = subjects.loc[subjects["verified"], ["id", "created_at"]]
@@ -116,7 +100,7 @@ def breaks(records: RecordSet, record: str, tree: Tree, *, digits: Digits, round
         yield from rule(case)
 
 
-def _strata(case: Case) -> Iterator[Break]:
+def _strata(case: Case) -> Breaks:
     for subset, scored in case.tree["scores"]["by_subset"].items():
         block = case.published["scores"]["by_subset"].get(subset, {}).get("by_difficulty_class")
         if not block:
@@ -125,15 +109,13 @@ def _strata(case: Case) -> Iterator[Break]:
         n = sum(int(stratum["n"]) for stratum in block.values())
         if n != scored["n"]:
             message = f"the classes have {n} tasks, the subset {scored['n']}"
-            yield Break("strata", path, n, scored["n"], message)
+            yield "strata", Break(path, n, scored["n"], message)
             continue
         for name, runs in (("pass_pow_3", 1), ("task_pass_rate", N_RUNS)):
             yield from _counts(case, path, block, name, runs, int(scored[name] * n * runs))
 
 
-def _counts(
-    case: Case, path: Place, block: Mapping[str, Any], name: str, runs: int, passed: int
-) -> Iterator[Break]:
+def _counts(case: Case, path: Place, block: Mapping[str, Any], name: str, runs: int, passed: int) -> Breaks:
     """Hold the counts that the rates of the classes stand for to that of the subset."""
     ranges = []
     for number, stratum in block.items():
@@ -149,14 +131,14 @@ def _counts(
                 f"{name} of class {number} is {stratum[name]!r}, which is no whole number of {of} {what}"
             )
             nearest = round(as_written(stratum[name]) * of) / of
-            yield Break("strata", (*path, number, name), stratum[name], nearest, message)
+            yield "strata", Break((*path, number, name), stratum[name], nearest, message)
             return
         ranges.append(counts)
     low, high = sum(min(counts) for counts in ranges), sum(max(counts) for counts in ranges)
     if not low <= passed <= high:
         told = str(low) if low == high else f"{low} to {high}"
         message = f"by {name} the classes have {told} successes together, the subset {passed}"
-        yield Break("strata", path, told, passed, message)
+        yield "strata", Break(path, told, passed, message)
 
 
 def _whole(case: Case, path: Place, rate: float, of: int) -> list[int]:
@@ -173,7 +155,7 @@ def _whole(case: Case, path: Place, rate: float, of: int) -> list[int]:
     )
 
 
-def _f1(case: Case) -> Iterator[Break]:
+def _f1(case: Case) -> Breaks:
     block = _dimension(case, "m7_quality_control")
     if not {"defect_f1", "defect_precision", "defect_recall"} <= set(block):
         return
@@ -183,7 +165,7 @@ def _f1(case: Case) -> Iterator[Break]:
     if not p + r:
         if f1:
             message = f"defect_f1 is {f1!r}, but precision and recall are 0"
-            yield Break("f1", (*path, "defect_f1"), f1, 0, message)
+            yield "f1", Break((*path, "defect_f1"), f1, 0, message)
         return
     exact = 2 * p * r / (p + r)
     shown = case.digits.shown((*path, "defect_f1"), f1)
@@ -198,7 +180,7 @@ def _f1(case: Case) -> Iterator[Break]:
     rounding = shown <= max(decimals) and _explained(f1, shown, (p, r), decimals)
     severity: Severity | None = "note" if rounding else None
     told = message + (", which the rounding of precision and recall explains" if rounding else "")
-    yield Break("f1", (*path, "defect_f1"), f1, float(exact), told, severity)
+    yield "f1", Break((*path, "defect_f1"), f1, float(exact), told, severity)
 
 
 def _explained(f1: float, shown: int, parts: tuple[Fraction, Fraction], decimals: list[int]) -> bool:
@@ -215,7 +197,7 @@ def _explained(f1: float, shown: int, parts: tuple[Fraction, Fraction], decimals
     return at(-1) - half <= as_written(f1) <= at(1) + half
 
 
-def _absolute(case: Case) -> Iterator[Break]:
+def _absolute(case: Case) -> Breaks:
     for dimension, name in (("m9_auditability", "env_delta"), ("m10_robustness", "robustness_gap")):
         block = _dimension(case, dimension).get(name)
         if block is None:
@@ -228,17 +210,17 @@ def _absolute(case: Case) -> Iterator[Break]:
         how = agreement(one, as_written(other), decimals=decimals)
         if how == "differs" or (how == "one off" and not case.rounds):
             message = f"absolute is {absolute!r}, but signed is {block['signed']!r}"
-            yield Break("absolute", (*path, "absolute"), absolute, signed, message)
+            yield "absolute", Break((*path, "absolute"), absolute, signed, message)
 
 
-def _n_pairs(case: Case) -> Iterator[Break]:
+def _n_pairs(case: Case) -> Breaks:
     block = _dimension(case, "m10_robustness")
     if "mcnemar" in block and "n_pairs" in block:
         discordant = int(block["mcnemar"]["b"]) + int(block["mcnemar"]["c"])
         if block["n_pairs"] < discordant:
             message = f"n_pairs is {block['n_pairs']}, but b + c is {discordant}"
             path = ("scores", "dimensions", "m10_robustness", "n_pairs")
-            yield Break("n_pairs", path, block["n_pairs"], f"at least {discordant}", message)
+            yield "n_pairs", Break(path, block["n_pairs"], f"at least {discordant}", message)
 
 
 def _dimension(case: Case, name: str) -> Mapping[str, Any]:
@@ -246,7 +228,7 @@ def _dimension(case: Case, name: str) -> Mapping[str, Any]:
     return found
 
 
-def _failures(case: Case) -> Iterator[Break]:
+def _failures(case: Case) -> Breaks:
     if "failure_attribution" not in case.published:
         return
     told = sum(map(int, case.published["failure_attribution"].values()))
@@ -254,24 +236,24 @@ def _failures(case: Case) -> Iterator[Break]:
     failed = int(sum(scored["n_runs"] * (1 - scored["task_pass_rate"]) for scored in subsets))
     if told != failed:
         message = f"the reasons add up to {told}, but {failed} runs failed"
-        yield Break("failure_attribution", ("failure_attribution",), told, failed, message)
+        yield "failure_attribution", Break(("failure_attribution",), told, failed, message)
 
 
-def _veto_hits(case: Case) -> Iterator[Break]:
+def _veto_hits(case: Case) -> Breaks:
     scores = case.published["scores"]
     told = sum(sum(map(int, scores.get(name, {}).values())) for name in ("veto_hits", "assertion_veto_hits"))
     subsets = case.tree["scores"]["by_subset"].values()
     vetoed = int(sum(scored["n_runs"] * scored["veto_rate"] for scored in subsets))
     if told and not vetoed:
         message = f"{told} hits of gates are published, but no run hit one"
-        yield Break("veto_hits", ("scores", "veto_hits"), told, 0, message)
+        yield "veto_hits", Break(("scores", "veto_hits"), told, 0, message)
     elif told < vetoed:
         # Whether hits are counted over every subset is not laid down, so this is no fault.
         message = f"{told} hits of gates are published by constraint, but {vetoed} runs hit one"
-        yield Break("veto_hits", ("scores", "veto_hits"), told, f"at least {vetoed}", message, "note")
+        yield "veto_hits", Break(("scores", "veto_hits"), told, f"at least {vetoed}", message, "note")
 
 
-def _as_of(case: Case) -> Iterator[Break]:
+def _as_of(case: Case) -> Breaks:
     if "board" not in case.published or not case.tree["board"]:
         return
     stated, (ranked, newest) = case.published["board"]["as_of"], case.created
@@ -281,10 +263,10 @@ def _as_of(case: Case) -> Iterator[Break]:
     path = ("board", "as_of")
     if stated < ranked:
         message = f"the board is as of {stated}, but its latest record was created on {ranked}"
-        yield Break("as_of", path, stated, newest, message)
+        yield "as_of", Break(path, stated, newest, message)
     elif stated != common:
         message = f"the board is as of {stated} here, but as of {common} in other rows"
-        yield Break("as_of", path, stated, common, message)
+        yield "as_of", Break(path, stated, common, message)
     elif stated != newest and case.first:
         message = f"the board is as of {stated}, the latest record of {newest}, so the date was given"
-        yield Break("as_of", path, stated, newest, message, "note")
+        yield "as_of", Break(path, stated, newest, message, "note")

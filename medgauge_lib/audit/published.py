@@ -86,7 +86,7 @@ STATED = ("seed", "level", "resamples")
 """Fields of an interval that say how it was made; the interval is recomputed with them."""
 
 
-class Figure(NamedTuple):
+class FigurePair(NamedTuple):
     """One published figure, and what was recomputed for it.
 
     Attributes
@@ -104,7 +104,7 @@ class Figure(NamedTuple):
     exact: Value
 
 
-def pairs_of(tree: Tree, published: Published) -> Iterator[Figure]:
+def pairs_of(tree: Tree, published: Published) -> Iterator[FigurePair]:
     """Published figures that have a recomputed counterpart, in the order of the tree.
 
     A count that the record leaves out is published as 0 where its block is there. The date of the board is
@@ -121,18 +121,18 @@ def pairs_of(tree: Tree, published: Published) -> Iterator[Figure]:
     yield from _together(tree | {"scores": scores | {"by_subset": subsets}}, published, ())
 
 
-def _together(tree: Mapping[str, Any], published: Mapping[str, Any], path: Place) -> Iterator[Figure]:
+def _together(tree: Mapping[str, Any], published: Mapping[str, Any], path: Place) -> Iterator[FigurePair]:
     for name, exact in tree.items():
         here = (*path, name)
         if here == ("board", "as_of"):
             continue
         if name not in published:
             if path and path[-1] in ("errors", "veto_by_category") and exact:
-                yield Figure(here, 0, exact)
+                yield FigurePair(here, 0, exact)
         elif isinstance(exact, Mapping):
             yield from _together(exact, published[name], here)
         else:
-            yield Figure(here, published[name], exact)
+            yield FigurePair(here, published[name], exact)
 
 
 def numbers(value: Any, path: Place = ()) -> Iterator[tuple[Place, float | int]]:

@@ -35,8 +35,7 @@ from medgauge_lib.results import Absent
 
 if TYPE_CHECKING:
     from medgauge_lib.board import Board
-    from medgauge_lib.dimensions import Dimensions, RowDimensions
-    from medgauge_lib.dimensions import Figure as Value
+    from medgauge_lib.dimensions import DimensionFigure, Dimensions, RowDimensions
 
 DEFECTS = "by_defect_class_recall"
 
@@ -156,7 +155,7 @@ class _Key:
     part: str = ""
     around: Mapping[str, str] = field(default_factory=dict)
 
-    def values(self, row: RowDimensions) -> tuple[Value, ...]:
+    def values(self, row: RowDimensions) -> tuple[DimensionFigure, ...]:
         """The figures of a row behind the panel, the one at the mark first."""
         parts = dict.fromkeys((self.part, *self.around.values()))
         return tuple(row.figure(self.name, part) for part in parts)
@@ -243,7 +242,7 @@ def _keys(found: Dimensions, view: str) -> list[_Key]:
     return sorted(ordered, key=lambda key: key.name) if view == "M4" else ordered
 
 
-def _key(value: Value) -> _Key:
+def _key(value: DimensionFigure) -> _Key:
     match value.name:
         case "action_ratio" | "amount_ratio":
             return _Key(value.name, "geometric_mean", {"middle": "median", "low": "q1", "high": "q3"})
@@ -327,14 +326,14 @@ def _heading(key: _Key, price: tuple[str, str] | None) -> str:
     return ", ".join(filter(None, (name, display.text(part, 40))))
 
 
-def _notes(value: Value, price: tuple[str, str] | None) -> list[str]:
+def _notes(value: DimensionFigure, price: tuple[str, str] | None) -> list[str]:
     """Which direction is better, and by which prices."""
     better = {"higher": "higher is better", "lower": "lower is better"}.get(value.better, "")
     prices = f"prices {display.text(price[1], 24)}" if price and price[1] else ""
     return [note for note in (better, prices) if note]
 
 
-def _axis(key: _Key, value: Value) -> Axis:
+def _axis(key: _Key, value: DimensionFigure) -> Axis:
     if key.name == "mcnemar":
         return "words"
     return "size" if key.part == "absolute" else _AXES.get(value.unit, "number")
@@ -346,7 +345,7 @@ _ELSEWHERE = Cell(
 """Of a row whose cost stands in another panel."""
 
 
-def _cell(key: _Key, values: Sequence[Value]) -> Cell:
+def _cell(key: _Key, values: Sequence[DimensionFigure]) -> Cell:
     """A row of a panel: where its mark stands, and its words."""
     first, parts = values[0], {value.part: value for value in values}
     if isinstance(first.value, Absent):
@@ -381,11 +380,11 @@ def _cell(key: _Key, values: Sequence[Value]) -> Cell:
 _AROUND = ("low", "middle", "high")
 
 
-def _float(value: Value) -> float | None:
+def _float(value: DimensionFigure) -> float | None:
     return None if isinstance(value.value, Absent | str) else float(value.value)
 
 
-def _number(value: Value) -> str:
+def _number(value: DimensionFigure) -> str:
     """A value in its unit."""
     number = value.value
     if isinstance(number, Absent | str):
@@ -393,7 +392,7 @@ def _number(value: Value) -> str:
     return display.in_unit(number, value.unit)
 
 
-def _remarks(values: Sequence[Value]) -> str:
+def _remarks(values: Sequence[DimensionFigure]) -> str:
     """How many figures have another value in their record."""
     n = sum(bool(value.remark) for value in values)
     if not n:
@@ -404,7 +403,7 @@ def _remarks(values: Sequence[Value]) -> str:
     )
 
 
-def _provenance(values: Sequence[Value]) -> Provenance:
+def _provenance(values: Sequence[DimensionFigure]) -> Provenance:
     sources = {value.provenance for value in values}
     return "mixed" if len(sources) > 1 else sources.pop()
 

@@ -18,7 +18,7 @@ from medgauge_lib.cli.options import PATH, SEED_RANGE
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import write_file
 from medgauge_lib.findings.aggregates import STATUSES
-from medgauge_lib.findings.contract import Benchmark, Task, canonical, read_benchmark
+from medgauge_lib.findings.contract import Benchmark, Task, canonical_json, read_benchmark
 from medgauge_lib.findings.gates import Failure
 from medgauge_lib.findings.packet import DOCUMENTS, FEWEST, MOST, write_packets
 from medgauge_lib.findings.quality import score_findings
@@ -58,7 +58,7 @@ def check(context: click.Context, data: Path, submissions: Path, layout: str) ->
             "failures": [vars(failure) for failure in failures],
             "tasks": [{"task_id": one.task.task_id, "status": one.status} for one in checked],
         }
-        click.echo(canonical(document).decode())
+        click.echo(canonical_json(document).decode())
     else:
         _print(failures)
         told = [f"{counts[name]} {name}" for name in ("valid", "abstained", "invalid", "missing")]
@@ -140,7 +140,7 @@ def score(context: click.Context, data: Path, submissions: Path, reviews: Path, 
     what changed; its task waits for another. The conditional mean is over scored tasks only.
     """
     report = score_findings(data, submissions, reviews, seed=seed, progress=_progress)
-    write_file(out, canonical(report.to_document()))
+    write_file(out, canonical_json(report.to_document()))
     _print(report.remarks, err=True)
     counts = Counter(task.status for task in report.tasks)
     click.echo(f"{len(report.tasks)} tasks: " + ", ".join(f"{counts[name]} {name}" for name in STATUSES))

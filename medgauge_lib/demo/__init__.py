@@ -20,7 +20,7 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.files import replace_folder, writing
 from medgauge_lib.findings.demo import write_demo
 from medgauge_lib.records import RecordSet, read_records
-from medgauge_lib.scoring import canonical, score
+from medgauge_lib.scoring import record_json, score
 
 MARKER = "SYNTHETIC.txt"
 """File that says what a demo set is, and by which a folder is recognised as one."""
@@ -173,9 +173,9 @@ def _files(version: Version) -> dict[str, bytes]:
     drafts = [draft(version, subject) for subject in version.subjects]
     with TemporaryDirectory() as folder:
         for record in drafts:
-            (Path(folder) / f"{record['id']}.json").write_bytes(canonical(record))
+            (Path(folder) / f"{record['id']}.json").write_bytes(record_json(record))
         scored = score(read_records(folder))
-    return {f"{record}.json": canonical(made) for record, made in scored.items()}
+    return {f"{record}.json": record_json(made) for record, made in scored.items()}
 
 
 def _read(files: dict[str, bytes]) -> RecordSet:

@@ -26,7 +26,7 @@ from medgauge_lib.schema import quoted
 if TYPE_CHECKING:
     from medgauge_lib.board import Board, Row
     from medgauge_lib.difficulty import Difficulty, Strata, Stratum
-    from medgauge_lib.dimensions import Dimensions, Figure, RowDimensions
+    from medgauge_lib.dimensions import DimensionFigure, Dimensions, RowDimensions
     from medgauge_lib.failures import Failures, RowFailures
 
 NOT_RANKED = "Lines without a rank are community records, which the site has not verified."
@@ -167,7 +167,7 @@ def dimensions_table(found: Dimensions, board: Board) -> Table:
     return Table(found.to_frame(), pd.DataFrame(lines, columns=columns), _about("dimensions", found, board))
 
 
-def _dimension_words(row: RowDimensions, figure: Figure) -> tuple[str, ...]:
+def _dimension_words(row: RowDimensions, figure: DimensionFigure) -> tuple[str, ...]:
     return (
         display.text(row.label),
         figure.dimension,
@@ -180,7 +180,7 @@ def _dimension_words(row: RowDimensions, figure: Figure) -> tuple[str, ...]:
     )
 
 
-def _dimension_value(figure: Figure) -> str:
+def _dimension_value(figure: DimensionFigure) -> str:
     if isinstance(figure.value, Absent | str):
         return display.text(str(figure.value))
     if figure.name == "paired_bootstrap":  # the two ends of an interval

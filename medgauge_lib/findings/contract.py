@@ -41,7 +41,7 @@ NOT_TASKS = (JUDGE_CONFIG, "run.json")
 _LONGEST_NAME = 255
 
 
-def canonical(value: Any) -> bytes:
+def canonical_json(value: Any) -> bytes:
     """Return a value as canonical JSON: sorted keys, no spaces, UTF-8 without escapes.
 
     Parameters
@@ -56,7 +56,7 @@ def canonical(value: Any) -> bytes:
 
     Examples
     --------
-    >>> canonical({"b": "é", "a": [1, 1.0, None]}).decode()
+    >>> canonical_json({"b": "é", "a": [1, 1.0, None]}).decode()
     '{"a":[1,1.0,null],"b":"é"}'
     """
     return json.dumps(
@@ -64,15 +64,15 @@ def canonical(value: Any) -> bytes:
     ).encode()
 
 
-def digest(value: Any) -> str:
+def canonical_sha256(value: Any) -> str:
     """Return the SHA-256 of a value's canonical JSON in hexadecimal.
 
     Examples
     --------
-    >>> digest({})[:8]  # SHA-256 of the two bytes {}
+    >>> canonical_sha256({})[:8]  # SHA-256 of the two bytes {}
     '44136fa3'
     """
-    return hashlib.sha256(canonical(value)).hexdigest()
+    return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
 class Document(NamedTuple):
@@ -112,13 +112,13 @@ def read_json(path: Path) -> Document:
     data = file_bytes(path, what="a JSON file")
     value = strict_json(data, file=path, right="write one JSON document")
     try:
-        return Document(value, hashlib.sha256(data).hexdigest(), digest(value))
+        return Document(value, hashlib.sha256(data).hexdigest(), canonical_sha256(value))
     except ValueError:
         wrong = "holds a number beyond the range of 64-bit floating point"
         raise InputError(wrong, "write a finite number, or null", file=path) from None
 
 
-class Fault(NamedTuple):
+class ContractFault(NamedTuple):
     """A place where a document breaks its contract.
 
     Attributes
@@ -142,7 +142,7 @@ class Fault(NamedTuple):
         return pointer(self.path)
 
 
-def faults(value: Any, contract: str) -> tuple[Fault, ...]:
+def faults(value: Any, contract: str) -> tuple[ContractFault, ...]:
     """Return where a parsed document breaks a contract.
 
     A rule that is broken many times within one entry of the document's lists makes one fault: a list of ten
@@ -171,7 +171,7 @@ def faults(value: Any, contract: str) -> tuple[Fault, ...]:
     for errors in by_rule.values():
         path = tuple(errors[0].instance_path)
         right = _description(schema, errors[0].schema_path)
-        found.append(Fault(path, _found(errors[0], value), right, len(errors) - 1))
+        found.append(ContractFault(path, _found(errors[0], value), right, len(errors) - 1))
     return tuple(found)
 
 
@@ -273,7 +273,7 @@ class Task:
             fields=tuple(f for f in document["allowed_metadata_fields"] if f not in ("text", "doc_id")),
             axes=tuple(protocol["axes"]),
             min_known_per_arm=int(protocol["min_known_per_arm"]),
-            sha256=digest(document),
+            sha256=canonical_sha256(document),
             document=document,
         )
 
@@ -314,7 +314,7 @@ class Benchmark:
             raise InputError(
                 self.version.reason, 'add it with {"version": "…"}', file=self.folder / "release.json"
             )
-        return digest(
+        return canonical_sha256(
             {
                 "benchmark_version": self.version,
                 "tasks_sha256": self.tasks_sha256,

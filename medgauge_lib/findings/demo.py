@@ -16,7 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medgauge_lib.findings.contract import ASSOCIATION, GROUP, TIME, Task, canonical, digest, read_benchmark
+from medgauge_lib.findings.contract import (
+    ASSOCIATION,
+    GROUP,
+    TIME,
+    Task,
+    canonical_json,
+    canonical_sha256,
+    read_benchmark,
+)
 from medgauge_lib.findings.corpus import Corpus, read_corpus
 from medgauge_lib.findings.gates import Gate, resolve, select
 from medgauge_lib.findings.packet import FEWEST, binding, draw
@@ -144,14 +152,16 @@ def write_demo(folder: Path) -> Demo:
         "model": "synthetic-judge",
         "max_input_chars": 400_000,
         "audit_documents": FEWEST,
-        "audit_seed": digest(submissions),
+        "audit_seed": canonical_sha256(submissions),
         "note": NOTE,
     }
     _write(demo.reviews / "judge_config.json", judge)
     for plan in _PLANS:
         if plan.assessments:
             task, submission = by_id[plan.task_id], submissions[plan.task_id]
-            checked = Checked(task, "valid", (), submission, digest(submission), read_corpus(demo.data, task))
+            checked = Checked(
+                task, "valid", (), submission, canonical_sha256(submission), read_corpus(demo.data, task)
+            )
             review = _review(plan, checked, benchmark.reference_sha256(), judge["audit_seed"])
             _write(demo.reviews / f"{plan.task_id}.json", review)
     return demo
@@ -169,7 +179,7 @@ def _chance(*parts: object) -> int:
 
 def _write_task(plan: _Plan, data: Path) -> dict[str, Any]:
     rows = list(_reversal() if plan.name == "reversal" else _documents(plan))
-    content = b"".join(canonical(row) + b"\n" for row in rows)
+    content = b"".join(canonical_json(row) + b"\n" for row in rows)
     name = f"{plan.task_id}.jsonl" + (".gz" if plan.zipped else "")
     content = _stored_gzip(content) if plan.zipped else content
     (data / "corpora" / name).write_bytes(content)
@@ -368,7 +378,7 @@ def _review(plan: _Plan, checked: Checked, reference_sha256: str, seed: str) -> 
     bound = binding(checked, reference_sha256)
     if plan.ending == "stale":
         first = checked.submission | {"abstention_reason": "Synthetic: an earlier version of this answer."}
-        bound["submission_sha256"] = digest(first)
+        bound["submission_sha256"] = canonical_sha256(first)
     packet = draw(checked.submission, checked.task, checked.corpus, seed=seed, documents=FEWEST)
     names = ("statistical_validity", "evidence_entailment", "analytical_depth", "calibration")
     return {

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medgauge_lib.errors import printable
-from medgauge_lib.findings.contract import ASSOCIATION, GROUP, KINDS, Fault, Task, faults
+from medgauge_lib.findings.contract import ASSOCIATION, GROUP, KINDS, ContractFault, Task, faults
 from medgauge_lib.findings.corpus import Corpus, is_date
 from medgauge_lib.schema import pointer, quoted
 
@@ -162,7 +162,7 @@ def contract_failures(submission: Any, task: Task) -> tuple[tuple[Failure, ...],
     return tuple(gate.failures), tuple(range(len(findings)))
 
 
-def _contract_failure(fault: Fault, submission: Any, task: Task) -> Failure:
+def _contract_failure(fault: ContractFault, submission: Any, task: Task) -> Failure:
     more = f" (and at {fault.more} more places)" if fault.more else ""
     finding_id = _finding_at(submission, fault.path)
     return Failure(task.task_id, finding_id, "contract", fault.pointer, fault.found + more, fault.right)

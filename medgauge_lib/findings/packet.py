@@ -23,7 +23,7 @@ from medgauge_lib.findings.contract import (
     JUDGE_CONFIG,
     SCORING_VERSION,
     Task,
-    canonical,
+    canonical_json,
     read_benchmark,
     read_json,
     require,
@@ -393,7 +393,7 @@ def write_packets(
         contents[f"{task.task_id}.json"] = drawn[1]
     if not settings.stored:
         config = {"audit_documents": settings.documents, "audit_seed": settings.seed}
-        contents = {JUDGE_CONFIG: canonical(config)} | contents
+        contents = {JUDGE_CONFIG: canonical_json(config)} | contents
     _write(target, contents)
     return Packets(settings, tuple(packets), tuple(failures))
 
@@ -420,7 +420,7 @@ def _task_packet(
     document = packet_document(
         checked, packet, seed=seed, documents=documents, reference_sha256=reference_sha256
     )
-    return (), (packet, canonical(document))
+    return (), (packet, canonical_json(document))
 
 
 def _made_after(seed: Path, submission: Path) -> None:

@@ -34,7 +34,7 @@ from medgauge_lib.findings.contract import (
     SCORING_VERSION,
     Benchmark,
     Task,
-    canonical,
+    canonical_json,
     read_benchmark,
     read_json,
     require,
@@ -168,7 +168,9 @@ class QualityReport:
     def judge_frame(self) -> pd.DataFrame:
         """Return the judge's configuration: ``setting, value``, ascending; empty without reviews."""
         judge = {} if isinstance(self.judge, Absent) else self.judge
-        values = [value if isinstance(value, str) else canonical(value).decode() for value in judge.values()]
+        values = [
+            value if isinstance(value, str) else canonical_json(value).decode() for value in judge.values()
+        ]
         frame = pd.DataFrame({"setting": list(judge), "value": values}, dtype=object)
         return frame.sort_values("setting", ignore_index=True)
 

@@ -12,8 +12,8 @@ from medgauge_lib.errors import InputError, printable
 from medgauge_lib.files import require_new
 from medgauge_lib.importers import FORMATS
 from medgauge_lib.importers.assemble import RUNS, assemble
+from medgauge_lib.importers.boards import RECORDS, write_boards
 from medgauge_lib.importers.facts import Given
-from medgauge_lib.importers.publish import RECORDS, publish
 from medgauge_lib.importers.reading import Reading, require_source
 from medgauge_lib.schema import near, quoted
 
@@ -146,7 +146,7 @@ def import_runs(
             *(() if verified else (_UNVERIFIED,)),
         ),
     )
-    publish(drafts, summary.to_json(), target, source=path)
+    write_boards(drafts, summary.to_json(), target, source=path)
     return summary
 
 

@@ -26,9 +26,9 @@ from medgauge_lib.importers.reading import (
     Source,
     Subject,
     Trial,
-    digest,
     moment,
     none_found,
+    sha256_of,
     source_bytes,
     source_files,
     stamp,
@@ -185,7 +185,7 @@ def _subject(path: Path, data: bytes, log: Any, given: Given) -> Subject:
     return Subject(
         name=" ".join(filter(None, [spec.model, spec.solver])),
         trials=tuple(epochs[key] for key in sorted(epochs, key=lambda key: key[1])),
-        sha256=digest([(path.name, data)]),
+        sha256=sha256_of([(path.name, data)]),
         facts=facts,
         window=_window(path, log),
     )

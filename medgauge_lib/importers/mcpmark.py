@@ -22,12 +22,12 @@ from medgauge_lib.importers.reading import (
     Source,
     Subject,
     Trial,
-    digest,
     entry,
     json_document,
     moment,
     natural,
     none_found,
+    sha256_of,
     source_bytes,
     source_files,
     stamp,
@@ -114,7 +114,7 @@ def _source(
         Subject(
             name=model,
             trials=tuple(trial for _, _, trials in files for trial in trials),
-            sha256=digest((name, data) for name, data, _ in files),
+            sha256=sha256_of((name, data) for name, data, _ in files),
             facts={"model": model} | ({"model_snapshot": snapshots[model]} if model in snapshots else {}),
         )
         for model, files in sorted(models.items())

@@ -183,12 +183,12 @@ def _natural(part: str) -> tuple[int, int, str]:
     return (0, len(digits), digits)
 
 
-def digest(contents: Iterable[tuple[str, bytes]]) -> str:
+def sha256_of(contents: Iterable[tuple[str, bytes]]) -> str:
     """Return one SHA-256 for several files: over a line of SHA-256 and name for each, in the order given.
 
     Examples
     --------
-    >>> digest([("a.json", b"{}")])[:12]
+    >>> sha256_of([("a.json", b"{}")])[:12]
     'e544388c3f60'
     """
     lines = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in contents)

@@ -26,7 +26,7 @@ from medgauge_lib.importers.reading import (
     Subject,
     Trial,
     counted,
-    digest,
+    sha256_of,
     source_bytes,
 )
 from medgauge_lib.reading import strict_json
@@ -191,7 +191,7 @@ def read(source: Path, given: Given) -> Reading:
     for row in rows:
         if row.count("difficulty") not in (None, 1, 2, 3, 4):
             raise row.wrong("difficulty", f"{row.count('difficulty')} is no class", "write 1, 2, 3 or 4")
-    sha256 = digest([(source.name, data)])
+    sha256 = sha256_of([(source.name, data)])
     subjects = tuple(
         Subject(name, trials, sha256, {fact: value for (of, fact), value in facts.items() if of == name})
         for name, trials in sorted(_trials(rows, given).items())

@@ -17,10 +17,10 @@ from medgauge_lib.importers.reading import (
     Source,
     Subject,
     Trial,
-    digest,
     entry,
     json_document,
     none_found,
+    sha256_of,
     source_bytes,
     source_files,
 )
@@ -100,7 +100,7 @@ def _subject(path: Path, rows: Any, data: bytes, given: Given) -> Subject:
     return Subject(
         name=path.stem,
         trials=tuple(trials[key] for key in sorted(trials, key=lambda key: key[1])),
-        sha256=digest([(path.name, data)]),
+        sha256=sha256_of([(path.name, data)]),
         facts={"model": path.stem},
     )
 

@@ -24,12 +24,12 @@ from medgauge_lib.importers.reading import (
     Source,
     Subject,
     Trial,
-    digest,
     entry,
     json_document,
     moment,
     natural,
     none_found,
+    sha256_of,
     source_bytes,
     stamp,
 )
@@ -136,7 +136,7 @@ def _subject(folder: Path, paths: list[Path], given: Given) -> Subject:
     return Subject(
         name=name,
         trials=tuple(trial for _, trial in timed),
-        sha256=digest(contents),
+        sha256=sha256_of(contents),
         facts=facts | ({"created_at": stamp(max(ends))} if ends else {}),
         window=(f"{min(known):%Y-%m-%d}", f"{max(known):%Y-%m-%d}") if known else None,
     )

@@ -18,7 +18,7 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.files import clear, locked, replace_file, require_writable, writing
 from medgauge_lib.library import library
 from medgauge_lib.progress import Progress
-from medgauge_lib.report import manifest
+from medgauge_lib.report import hashes, manifest
 from medgauge_lib.report.manifest import SINGLE
 from medgauge_lib.report.paper import PAPER
 from medgauge_lib.report.params import AnyParams
@@ -128,13 +128,13 @@ def _make(
     reports: list[Report], root: Path, jobs: int | None, cell_seconds: int | None, told: Progress
 ) -> dict[str, InputError]:
     """Make reports and put each in place of the old one; give the failures."""
-    from medgauge_lib.report.make import publish, run
+    from medgauge_lib.report.make import put_in_place, run
 
     require_writable(root)
     failures = run(reports, root=root, jobs=jobs, cell_seconds=cell_seconds, told=told)
     for report in reports:
         if report.name not in failures:
-            publish(report, root)
+            put_in_place(report, root)
             told.say(f"{report.name}: {report.folder / 'index.html'}")
     return failures
 
@@ -155,8 +155,8 @@ def _list_reports(root: Path) -> None:
     listed = [library()["sha256"]]
     for file in sorted(root.glob(f"[!.]*/[!.]*/{manifest.NAME}")):
         names = sorted(path.name for path in file.parent.iterdir())
-        listed.append(f"{file.relative_to(root).as_posix()} {manifest.file_sha256(file)} {names}")
-    mark = f"<!-- {manifest.sha256(repr(listed).encode())} -->\n"
+        listed.append(f"{file.relative_to(root).as_posix()} {hashes.file_sha256(file)} {names}")
+    mark = f"<!-- {hashes.sha256(repr(listed).encode())} -->\n"
     index = root / INDEX
     _require_ours(index)
     if index.is_file() and index.read_bytes().endswith(mark.encode()):

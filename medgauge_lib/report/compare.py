@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from medgauge_lib.charts.display import text
-from medgauge_lib.report.manifest import canonical_json
+from medgauge_lib.report.hashes import sorted_json
 from medgauge_lib.report.shown import Shown
 
 LINES = 5
@@ -200,7 +200,7 @@ def _places(before: Any, now: Any, pointer: str = "") -> Iterator[Difference]:
 
 def _same(before: Any, now: Any) -> bool:
     """Tell whether two values are the same JSON; 1 and 1.0 are not, nor are 1 and true."""
-    return canonical_json(before) == canonical_json(now)
+    return sorted_json(before) == sorted_json(now)
 
 
 def _is_number(value: Any) -> bool:

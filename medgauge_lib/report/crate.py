@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from medgauge_lib.report.manifest import NAME, RUN, canonical_json, sha256, sources
+from medgauge_lib.report.hashes import sha256, sorted_json
+from medgauge_lib.report.manifest import NAME, RUN, sources
 
 if TYPE_CHECKING:
     from rocrate.model.entity import Entity
@@ -81,7 +82,7 @@ def crate_json(
     action["result"] = [entity for path, entity in made.items() if not path.startswith("assets/")]
     crate.add(action)
     crate.root_dataset["mentions"] = [action]
-    return canonical_json(crate.metadata.generate())
+    return sorted_json(crate.metadata.generate())
 
 
 def _describe(crate: ROCrate, values: Mapping[str, Any], date: str) -> None:

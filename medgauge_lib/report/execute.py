@@ -29,7 +29,7 @@ import nbformat
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import write_file
-from medgauge_lib.report.canonical import canonical
+from medgauge_lib.report.normal import normalised
 
 CELL_SECONDS = 600
 """How long one cell may run before its notebook is given up, in seconds."""
@@ -228,7 +228,7 @@ def _run(job: Job, kernels: _Kernels, cell_seconds: int) -> Executed | CellFaile
     if unfinished is not None:
         watch.cell_index = unfinished
         return _failure(job, watch, "did not run to its end", kernels)
-    text, times = canonical(executed, (job.folder, Path.cwd(), kernels.folder))
+    text, times = normalised(executed, (job.folder, Path.cwd(), kernels.folder))
     return Executed(job, text, times)
 
 
@@ -382,7 +382,7 @@ def _failure(
     job: Job, watch: _Watch, error: str, kernels: _Kernels, message: str | None = None
 ) -> CellFailed:
     """Keep a failed notebook aside, as far as it came, and say what happened."""
-    text, _ = canonical(watch.notebook or watch.source, (job.folder, Path.cwd(), kernels.folder))
+    text, _ = normalised(watch.notebook or watch.source, (job.folder, Path.cwd(), kernels.folder))
     # What failed must be said even where nothing can be written; a notebook that was stopped did not fail.
     if job.aside is not None and not kernels.stopped(job.report):
         with suppress(InputError):

@@ -12,7 +12,7 @@ from medgauge_lib.charts.display import number
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import replace_folder, write_file
 from medgauge_lib.progress import Progress
-from medgauge_lib.report import manifest
+from medgauge_lib.report import hashes, manifest
 from medgauge_lib.report.crate import crate_json
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Executed, Job, run_all
 from medgauge_lib.report.exporter import PageContext, PageExporter, page_label
@@ -143,7 +143,7 @@ def _whole(report: Report) -> str:
     return single_page(_context(report, names[0]), list(zip(names, notebooks, strict=True)))
 
 
-def publish(report: Report, root: Path) -> None:
+def put_in_place(report: Report, root: Path) -> None:
     """Write a report in place of the old one; on paper it is no output that a manifest vouches for.
 
     Parameters
@@ -171,9 +171,7 @@ def publish(report: Report, root: Path) -> None:
     files = {
         **report.files,
         **report.paper,
-        manifest.NAME: manifest.canonical_json(described),
-        RUN: manifest.canonical_json(
-            {"pages": report.times, "labels_modified": labels_modified(report.params)}
-        ),
+        manifest.NAME: hashes.sorted_json(described),
+        RUN: hashes.sorted_json({"pages": report.times, "labels_modified": labels_modified(report.params)}),
     }
     replace_folder(report.folder, files, root=root)

@@ -5,16 +5,15 @@ It says nothing of when and where a report was made, so that the same inputs giv
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from medgauge_lib.errors import InputError
 from medgauge_lib.library import library
 from medgauge_lib.records import record_files
+from medgauge_lib.report.hashes import file_sha256, sha256, sorted_json
 from medgauge_lib.report.params import Params, ReportParams
 
 if TYPE_CHECKING:
@@ -33,27 +32,6 @@ RUN = "run.json"
 
 MAX_BYTES = 2**26
 """A manifest has a line for each file; anything larger is some other file."""
-
-
-def sha256(content: bytes) -> str:
-    """Give the SHA-256 of some bytes in hexadecimal.
-
-    Parameters
-    ----------
-    content : bytes
-        Any.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-
-    Examples
-    --------
-    >>> sha256(b"")[:8]
-    'e3b0c442'
-    """
-    return hashlib.sha256(content).hexdigest()
 
 
 def inputs(params: ReportParams, notebooks: Iterable[Path]) -> dict[str, Any]:
@@ -173,7 +151,7 @@ def read_object(file: Path) -> dict[str, Any]:
             return {}
         found = json.loads(file.read_bytes())
         # What JSON can spell and a page cannot hold, such as half a surrogate pair, fails here.
-        canonical_json(found)
+        sorted_json(found)
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -311,27 +289,6 @@ def altered(folder: Path, written: Mapping[str, str]) -> list[str]:
     )
 
 
-def canonical_json(value: Any) -> bytes:
-    r"""Write JSON the same way every time.
-
-    Parameters
-    ----------
-    value : Any
-        Anything JSON can hold.
-
-    Returns
-    -------
-    bytes
-        UTF-8 with sorted keys, indented by one space, with a line feed at the end.
-
-    Examples
-    --------
-    >>> canonical_json({"b": 1, "a": []})
-    b'{\n "a": [],\n "b": 1\n}\n'
-    """
-    return (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
 def manifest(inputs: Mapping[str, Any], shown: Iterable[Shown], files: Mapping[str, bytes]) -> dict[str, Any]:
     """Describe a report.
 
@@ -367,34 +324,3 @@ def _method(params: ReportParams) -> dict[str, Any]:
         "resamples": RESAMPLES,
         "seed": params.values()["seed"],
     }
-
-
-def file_sha256(path: Path) -> str:
-    """Hash a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    str
-        Its SHA-256 in hexadecimal.
-
-    Raises
-    ------
-    InputError
-        Where it cannot be read.
-    """
-    try:
-        # Opening a pipe would wait for whoever writes to it.
-        if path.exists() and not path.is_file():
-            raise InputError("is not a file", "remove it, or put the file in its place", file=path)
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        reason = (error.strerror or "unreadable").lower()
-        raise InputError(
-            f"cannot be read: {reason}", "correct its permissions or remove it", file=path
-        ) from None

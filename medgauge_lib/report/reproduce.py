@@ -20,7 +20,7 @@ import medgauge_lib
 from medgauge_lib.charts.display import count, text
 from medgauge_lib.errors import InputError
 from medgauge_lib.library import other_than_here
-from medgauge_lib.report import manifest
+from medgauge_lib.report import hashes, manifest
 from medgauge_lib.report.compare import LINES, Difference, differences
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
 from medgauge_lib.report.params import Params, ReportParams, kind_of, locate, read_params
@@ -36,7 +36,7 @@ _NOTEBOOK = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
-class Compared:
+class ReproducedFigure:
     """What became of one figure.
 
     Attributes
@@ -66,14 +66,14 @@ class Reproduced:
     ----------
     name : str
         Benchmark and version.
-    figures : tuple of Compared
+    figures : tuple of ReproducedFigure
         One for each figure, in the order of the report's manifest.
     remarks : tuple of str
         What is not the same as when the report was made and need not change a figure: versions, notebooks.
     """
 
     name: str
-    figures: tuple[Compared, ...]
+    figures: tuple[ReproducedFigure, ...]
     remarks: tuple[str, ...]
 
     @property
@@ -392,7 +392,7 @@ def _require_same(folder: Path, known: Mapping[str, Any], sources: _Sources) -> 
     for key, files in manifest.sources(inputs).items():
         changes += _changed_files(key, files, sources.folders[key])
     expected = inputs.get("labels", {}).get("sha256")
-    if sources.labels is not None and expected not in (None, manifest.file_sha256(sources.labels)):
+    if sources.labels is not None and expected not in (None, hashes.file_sha256(sources.labels)):
         changes.append(f"{sources.labels} changed")
     if changes:
         more = len(changes) - _CHANGES
@@ -420,7 +420,7 @@ def _changed_files(key: str, known: Mapping[str, str], folder: Path) -> Iterable
             yield f"{path} is missing"
         elif name not in known:
             yield f"{path} is new"
-        elif manifest.file_sha256(path) != known[name]:
+        elif hashes.file_sha256(path) != known[name]:
             yield f"{path} changed"
 
 
@@ -449,16 +449,16 @@ def _compared(
     known: Mapping[str, str],
     published: Mapping[str, Mapping[str, Shown]],
     made: Mapping[str, Mapping[str, Shown] | str],
-) -> Compared:
+) -> ReproducedFigure:
     """Hold one figure against the hashes of the manifest; where they differ, say how."""
     name = known["notebook"]
     found = made[name]
     if isinstance(found, str):
-        return Compared(figure, name, "failed", reason=found)
+        return ReproducedFigure(figure, name, "failed", reason=found)
     now = found.get(figure)
     if now is not None and {"notebook": name} | now.hashes() == known:
-        return Compared(figure, name, "match")
-    return Compared(figure, name, "differs", differences(published[name][figure], now))
+        return ReproducedFigure(figure, name, "match")
+    return ReproducedFigure(figure, name, "differs", differences(published[name][figure], now))
 
 
 def _missing_labels(sources: _Sources) -> Iterable[str]:

@@ -10,7 +10,7 @@ import nbformat
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.report.figures import FIGURE, TABLE, VEGA_LITE, is_figure
-from medgauge_lib.report.manifest import canonical_json, sha256
+from medgauge_lib.report.hashes import sha256, sorted_json
 
 _BROKEN = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
 
@@ -49,10 +49,10 @@ class Shown:
             ``data``, and ``spec`` of a chart or ``markup`` of a table: SHA-256 of the canonical JSON of data
             and spec, and of the markup in UTF-8.
         """
-        known = {"data": sha256(canonical_json(self.table))}
+        known = {"data": sha256(sorted_json(self.table))}
         if self.spec is None:
             return known | {"markup": sha256(self.html.encode())}
-        return known | {"spec": sha256(canonical_json(self.spec))}
+        return known | {"spec": sha256(sorted_json(self.spec))}
 
 
 def figures(name: str, text: str) -> dict[str, Shown]:

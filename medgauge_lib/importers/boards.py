@@ -19,13 +19,13 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.files import new_folder
 from medgauge_lib.importers.assemble import Draft
 from medgauge_lib.records import read_records
-from medgauge_lib.scoring import canonical, score, write
+from medgauge_lib.scoring import record_json, score, write
 
 RECORDS = "records"
 CLOSED = "closed"
 
 
-def publish(drafts: Sequence[Draft], summary: object, out: Path, *, source: Path) -> None:
+def write_boards(drafts: Sequence[Draft], summary: object, out: Path, *, source: Path) -> None:
     """Score and check the drafts and write them with their closed files.
 
     Parameters
@@ -61,7 +61,7 @@ def _records(draft: Draft, made: Path, source: Path) -> None:
     drafts.mkdir(parents=True, exist_ok=True)
     try:
         for record in draft.records:
-            (drafts / f"{record['id']}.json").write_bytes(canonical(record))
+            (drafts / f"{record['id']}.json").write_bytes(record_json(record))
         write(score(read_records(drafts)), folder)
         scored = read_records(folder)
         findings = [one for _, found in checked(scored) for one in found]

@@ -24,7 +24,7 @@ _CELL_FILE = re.compile(r"[^\s\"'<>(]*ipykernel_\d+[/\\]\d+\.py")
 _BINARY = ("image/png", "image/jpeg", "application/pdf")
 
 
-def canonical(notebook: nbformat.NotebookNode, folders: Iterable[Path] = ()) -> tuple[str, dict[str, Any]]:
+def normalised(notebook: nbformat.NotebookNode, folders: Iterable[Path] = ()) -> tuple[str, dict[str, Any]]:
     """Separate what an executed notebook shows from when and where it ran.
 
     Parameters
@@ -44,7 +44,7 @@ def canonical(notebook: nbformat.NotebookNode, folders: Iterable[Path] = ()) -> 
     Examples
     --------
     >>> cell = nbformat.v4.new_code_cell("1 + 1", metadata={"execution": {"iopub.status.busy": "2026-01-01"}})
-    >>> first, second = (canonical(nbformat.v4.new_notebook(cells=[cell]))[0] for _ in range(2))
+    >>> first, second = (normalised(nbformat.v4.new_notebook(cells=[cell]))[0] for _ in range(2))
     >>> first == second, "2026" in first
     (True, False)
     """
