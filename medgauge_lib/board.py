@@ -224,7 +224,7 @@ class Board:
             "groups": {cld.letter(k): list(group) for k, group in enumerate(self.groups)},
             "comparison": f"{self.pairs.method}, Holm over all pairs",
             "pairs": [_pair_json(pair) for pair in self.pairs.pairs],
-            "resolution": _resolution_json(self.resolution),
+            "resolution": resolution_json(self.resolution),
             "void": [
                 {name: list(v) if isinstance(v, tuple) else v for name, v in line.items()}
                 for line in self.void.to_dict("records")
@@ -524,7 +524,8 @@ def _pair_json(pair: Pair) -> dict[str, Any]:
     return line
 
 
-def _resolution_json(found: Resolution | Absent) -> dict[str, Any]:
+def resolution_json(found: Resolution | Absent) -> dict[str, Any]:
+    """What a board can tell apart, ready for JSON."""
     if isinstance(found, Absent):
         return {"absent": found.reason}
     return {

@@ -35,7 +35,31 @@ def exam(board: Board) -> alt.LayerChart | alt.FacetChart:
         The bound as a curve over a logarithmic axis, illustrative thresholds as points, this board's number
         of tasks as a line.
     """
-    frame = exam_frame(board)
+    return _chart(exam_frame(board), _alternative(board))
+
+
+def planned_exam(n_tasks: int) -> alt.LayerChart | alt.FacetChart:
+    """Chart of the claimable bound against the number of tasks, for an exam that is planned.
+
+    Parameters
+    ----------
+    n_tasks : int
+        Its tasks, at least 1; they are marked.
+
+    Returns
+    -------
+    Altair chart
+        As `exam`.
+    """
+    return _chart(
+        planned_exam_frame(n_tasks),
+        "Claimable lower bound of a passed exam against its number of tasks: it rises with every task. With "
+        f"the {display.count(n_tasks, 'task')} planned a pass would claim at least "
+        f"{display.bound(exam_bound(n_tasks))}. As an illustration, {_illustration()}.",
+    )
+
+
+def _chart(frame: pd.DataFrame, alternative: str) -> alt.LayerChart | alt.FacetChart:
     last = int(frame["n_tasks"].max())
     x = alt.X(
         "n_tasks:Q",
@@ -52,8 +76,9 @@ def exam(board: Board) -> alt.LayerChart | alt.FacetChart:
         .mark_line(interpolate="monotone", color=theme.VALUE, strokeWidth=2, aria=False)
         .encode(x=x, y=y)
     )
-    layers = [curve, *_thresholds(parts["threshold"], x, y), *_here(parts["this board"], x, y)]
-    return alt.layer(*layers, width=560, height=_HEIGHT, description=_alternative(board))
+    here = parts["planned" if "planned" in parts else "this board"]
+    layers = [curve, *_thresholds(parts["threshold"], x, y), *_here(here, x, y)]
+    return alt.layer(*layers, width=560, height=_HEIGHT, description=alternative)
 
 
 def _thresholds(frame: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
@@ -70,7 +95,7 @@ def _thresholds(frame: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def _here(frame: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """The board's number of tasks: a line up to the curve, and words on the side with room."""
+    """The number of tasks that counts here: a line up to the curve, and words on the side with room."""
     base = alt.Chart(frame).encode(x=x)
     left = int(frame["n_tasks"].iloc[0]) > 30
     return [
@@ -86,15 +111,28 @@ def _here(frame: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 def exam_frame(board: Board) -> pd.DataFrame:
     """Data of `exam`: ``kind`` (curve, threshold, this board), ``n_tasks``, ``bound`` and words."""
-    n, last = board.n_tasks, max(_LONGEST, round(board.n_tasks * 1.3))
+    return _frame(board.n_tasks, "this board")
+
+
+def planned_exam_frame(n_tasks: int) -> pd.DataFrame:
+    """Data of `planned_exam`: ``kind`` (curve, threshold, planned), ``n_tasks``, ``bound`` and words."""
+    return _frame(n_tasks, "planned")
+
+
+def _frame(n: int, kind: str) -> pd.DataFrame:
+    last = max(_LONGEST, round(n * 1.3))
     drawn = sorted({*range(1, 61), *(round(60 * (last / 60) ** (k / 60)) for k in range(61))})
     lines = [("curve", k, "") for k in drawn]
     lines += [("threshold", k, f"{k} tasks: {display.percent(claim)}") for claim, k in THRESHOLDS.items()]
     claim = display.bound(exam_bound(n))
-    lines.append(("this board", n, f"this board: {display.count(n, 'task')}, a pass would claim {claim}"))
+    lines.append((kind, n, f"{kind}: {display.count(n, 'task')}, a pass would claim {claim}"))
     frame = pd.DataFrame(lines, columns=["kind", "n_tasks", "words"])
     bounds = [exam_bound(k) for k in frame["n_tasks"]]
     return frame.assign(bound=bounds, shown=[display.bound(value) for value in bounds])
+
+
+def _illustration() -> str:
+    return display.listed([f"{display.percent(claim)} needs {n} tasks" for claim, n in THRESHOLDS.items()])
 
 
 def _alternative(board: Board) -> str:
@@ -103,6 +141,5 @@ def _alternative(board: Board) -> str:
     return (
         "Claimable lower bound of a passed exam against its number of tasks: it rises with every task. With "
         f"the {display.count(board.n_tasks, 'task')} of this board a pass would claim at least "
-        f"{display.bound(exam_bound(board.n_tasks))}. {outcome} As an illustration, "
-        f"{display.listed([f'{display.percent(claim)} needs {n} tasks' for claim, n in THRESHOLDS.items()])}."
+        f"{display.bound(exam_bound(board.n_tasks))}. {outcome} As an illustration, {_illustration()}."
     )

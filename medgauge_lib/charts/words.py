@@ -14,6 +14,7 @@ from medgauge_lib.results import Absent
 
 if TYPE_CHECKING:
     from medgauge_lib.board import Board, Row
+    from medgauge_lib.pairs import Resolution
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,21 @@ def resolution_words(board: Board) -> Sentences:
     -------
     Sentences
     """
-    found = board.resolution
+    return resolution_sentences(board.resolution)
+
+
+def resolution_sentences(found: Resolution | Absent) -> Sentences:
+    """What a board of some size can tell apart at all, whether it is planned or there.
+
+    Parameters
+    ----------
+    found : Resolution or Absent
+        As `medgauge_lib.pairs.resolution` gives it.
+
+    Returns
+    -------
+    Sentences
+    """
     if isinstance(found, Absent):
         return Sentences((f"Resolution does not apply: {found}.",))
     size = f"With {display.count(found.n_rows, 'row')} ({display.count(found.n_pairs, 'pair')})"

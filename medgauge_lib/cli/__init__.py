@@ -22,6 +22,7 @@ from medgauge_lib.cli.demo import demo_command
 from medgauge_lib.cli.export import export
 from medgauge_lib.cli.findings import findings
 from medgauge_lib.cli.imports import import_command
+from medgauge_lib.cli.plan import plan
 from medgauge_lib.cli.report import report_command
 from medgauge_lib.cli.reproduce import reproduce_command
 from medgauge_lib.cli.score import score_command
@@ -95,5 +96,6 @@ for _command in (
     export,
     findings,
     import_command,
+    plan,
 ):
     main.add_command(_command)

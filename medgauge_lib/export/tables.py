@@ -15,19 +15,26 @@ import pandas as pd
 from medgauge_lib._version import __version__
 from medgauge_lib.charts import display
 from medgauge_lib.charts.figure import table_json
+from medgauge_lib.charts.plans import difference_words, plan_words
 from medgauge_lib.dimensions import NO_INTERVAL
 from medgauge_lib.errors import InputError
+from medgauge_lib.estimators import exam_bound
 from medgauge_lib.export import formats
 from medgauge_lib.failures import REASONS
 from medgauge_lib.intervals import QUANTILE_RULE
+from medgauge_lib.outcomes import N_RUNS
+from medgauge_lib.planning import NO_BOUND_WITH_FAILURES
 from medgauge_lib.results import Absent, Estimate
 from medgauge_lib.schema import quoted
+from medgauge_lib.simulation.study import ASSUMPTIONS
 
 if TYPE_CHECKING:
     from medgauge_lib.board import Board, Row
     from medgauge_lib.difficulty import Difficulty, Strata, Stratum
     from medgauge_lib.dimensions import DimensionFigure, Dimensions, RowDimensions
     from medgauge_lib.failures import Failures, RowFailures
+    from medgauge_lib.planning import DifferencePlan, ExamPlan, PowerPlan
+    from medgauge_lib.simulation.power import Power
 
 NOT_RANKED = "Lines without a rank are community records, which the site has not verified."
 
@@ -229,6 +236,67 @@ def _reason_words(row: RowFailures) -> Iterator[tuple[str, ...]]:
         share = reason.share
         shown = display.text(str(share)) if isinstance(share, Absent) else display.percent(share)
         yield label, reason.name.replace("_", " "), display.number(reason.n_runs), shown, source
+
+
+def exam_plan_table(found: ExamPlan) -> Table:
+    """Bounds that exams of several sizes may claim: those asked for, then the numbers of tasks asked for."""
+    asked = [(f"{float(bound)}", display.number(n), exam_bound(n)) for bound, n in found.thresholds]
+    lines = [*asked, *(("", display.number(n), bound) for n, bound in found.bounds)]
+    worded = pd.DataFrame(
+        [(wanted, n, display.bound(bound)) for wanted, n, bound in lines],
+        columns=["bound asked for", "tasks, all passed", "claimable 95 % lower bound"],
+        dtype="str",
+    )
+    about = {"table": "plan bound", "level": found.level, "medgauge": __version__}
+    return Table(found.to_frame(), worded, about, (NO_BOUND_WITH_FAILURES,))
+
+
+def power_plan_table(found: PowerPlan) -> Table:
+    """Power for two rows on several numbers of tasks: exact, and simulated with its Monte Carlo error."""
+    study = found.study
+    worded = pd.DataFrame(
+        [_power_words(line, needed=line.contest.n_tasks == found.needed) for line in study.lines],
+        columns=["tasks", "power", "simulated", "Monte Carlo error", "95 % interval", ""],
+        dtype="str",
+    )
+    about = {
+        "table": "plan power",
+        "seed": study.seed,
+        "replications": study.n_replications,
+        "replications_asked": study.asked,
+        "medgauge": __version__,
+    }
+    return Table(found.to_frame(), worded, about, (*plan_words(found), *study.assumptions))
+
+
+def _power_words(line: Power, *, needed: bool) -> tuple[str, ...]:
+    error = line.shown.standard_error
+    return (
+        display.number(line.contest.n_tasks),
+        display.percent(line.exact),
+        "none" if isinstance(line.shown.value, Absent) else display.percent(line.shown.value),
+        str(error) if isinstance(error, Absent) else f"{display.number(100 * error, 2)}{display.NBSP}pp",
+        display.interval(line.shown.interval),
+        "fewest with the power wanted" if needed else "",
+    )
+
+
+def difference_plan_table(found: DifferencePlan) -> Table:
+    """Minimum detectable differences in pass^3, a line a number of tasks."""
+    lines = [
+        (
+            display.number(line.n_tasks),
+            str(line.a)
+            if isinstance(line.difference, Absent)
+            else display.points(line.difference, toward="up"),
+            "" if isinstance(line.a, Absent) else display.percent(line.a.power(N_RUNS)),
+        )
+        for line in found.lines
+    ]
+    columns = ["tasks", "least difference in pass^3", "pass^3 of the row ahead"]
+    about = {"table": "plan difference", "medgauge": __version__}
+    notes = (*difference_words(found), *ASSUMPTIONS)
+    return Table(found.to_frame(), pd.DataFrame(lines, columns=columns, dtype="str"), about, notes)
 
 
 def figure_table(table: Mapping[str, Any], about: Mapping[str, Any]) -> Table:

@@ -1,0 +1,286 @@
+"""Plans as charts and sentences: what a board of some size could show, under stated assumptions.
+
+No figure here is a result of a benchmark. Curves are exact; points are simulated, with their Monte Carlo
+interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import altair as alt
+import pandas as pd
+
+from medgauge_lib.charts import display, rows, theme
+from medgauge_lib.charts.words import Sentences
+from medgauge_lib.outcomes import N_RUNS
+from medgauge_lib.pairs import resolution
+from medgauge_lib.results import Absent
+
+if TYPE_CHECKING:
+    from medgauge_lib.planning import DifferencePlan, PowerPlan
+    from medgauge_lib.simulation.power import Contest
+
+_WIDTH, _HEIGHT = 560, 280
+_POINTS = 120
+_LEAST_ROWS = 60
+
+Layers = alt.LayerChart | alt.FacetChart
+"""What Altair says that layers of one view become."""
+
+
+def contest_words(contest: Contest) -> str:
+    """Which two rows are compared, and how, in a sentence."""
+    truth = " and ".join(display.percent(row.power(N_RUNS)) for row in (contest.a, contest.b))
+    rates = " and ".join(display.percent(row.mean) for row in (contest.a, contest.b))
+    spreads = " and ".join(str(row.spread) for row in (contest.a, contest.b))
+    return (
+        f"Two rows have a true pass^3 of {truth}: task pass rates of {rates}, spreads between tasks of "
+        f"{spreads}, and a rank correlation over tasks of {contest.correlation}. They are shown to differ "
+        f"where the exact McNemar p is at most {_level(contest)}."
+    )
+
+
+def _level(contest: Contest) -> str:
+    return f"{contest.alpha.numerator}/{contest.alpha.denominator:,} = {display.decimal(contest.alpha)}"
+
+
+def plan_words(found: PowerPlan) -> tuple[str, ...]:
+    """What a plan of power says: the contest, the tasks needed, how many replications it rests on."""
+    wanted = display.percent(found.power)
+    if isinstance(found.needed, Absent):
+        need = f"A power of {wanted} is out of reach: {found.needed}."
+    else:
+        need = f"A power of {wanted} needs {display.count(found.needed, 'task')}."
+    study = found.study
+    asked = f" of the {study.asked:,} asked for" if not study.complete else ""
+    return (
+        contest_words(found.contest),
+        need,
+        f"Power is exact by enumeration; beside it stands what {study.n_replications:,} simulated "
+        f"boards{asked} gave, with the Monte Carlo error.",
+    )
+
+
+def plan_sentences(found: PowerPlan) -> Sentences:
+    """`plan_words`, then every assumption."""
+    return Sentences((*plan_words(found), " ".join(found.study.assumptions)))
+
+
+def difference_words(found: DifferencePlan) -> tuple[str, ...]:
+    """What minimum detectable differences are of."""
+    b = found.lines[0].b
+    return (
+        f"The row behind has a true pass^3 of {display.percent(b.power(N_RUNS))} (task pass rate "
+        f"{display.percent(b.mean)}). Both rows have a spread between tasks of {b.spread}, and a rank "
+        f"correlation over tasks of {found.correlation}.",
+        f"A difference counts as detectable where the exact power reaches {display.percent(found.power)} "
+        f"at a p of at most {display.decimal(found.alpha)}; it is rounded up.",
+    )
+
+
+def power_chart(found: PowerPlan) -> Layers:
+    """Chart of power against the number of tasks.
+
+    Parameters
+    ----------
+    found : PowerPlan
+        Any plan.
+
+    Returns
+    -------
+    Altair chart
+        Exact power as a curve; simulated power as points with their 95 % Monte Carlo interval; the power
+        wanted as a line, and the tasks it needs.
+    """
+    frame = power_frame(found)
+    parts = dict(iter(frame.groupby("kind")))
+    x, y = _tasks(frame), _share("power", "chance to show the two rows to differ")
+    points = alt.Chart(parts["simulated"]).encode(x=x, tooltip=_TOOLTIP)
+    layers = [
+        alt.Chart(parts["wanted"])
+        .mark_rule(color=theme.MUTED, strokeDash=[5, 3], aria=False)
+        .encode(y=_share("power", "chance to show the two rows to differ")),
+        *_needed(found, x, y),
+        _curve(parts["exact"], x, y),
+        points.mark_rule(color=theme.VALUE, strokeWidth=1.8, aria=False).encode(y="low:Q", y2="high:Q"),
+        points.mark_point(
+            size=60, filled=True, fill=theme.PAGE, stroke=theme.VALUE, strokeWidth=1.5, opacity=1
+        ).encode(y=y),
+    ]
+    return alt.layer(*layers, width=_WIDTH, height=_HEIGHT, description=" ".join(plan_words(found)[:2]))
+
+
+def power_frame(found: PowerPlan) -> pd.DataFrame:
+    """Data of `power_chart`: ``kind`` (exact, simulated, wanted), tasks, power, its bounds and words."""
+    last = len(found.curve)
+    lines: list[tuple[str, int, float, float | None, float | None]] = [
+        ("exact", n, found.curve[n - 1], None, None) for n in _thinned(last)
+    ]
+    for line in found.study.lines:
+        bounds, value = line.shown.interval, line.shown.value
+        if not isinstance(bounds, Absent) and not isinstance(value, Absent):
+            lines.append(("simulated", line.contest.n_tasks, float(value), bounds.low, bounds.high))
+    lines.append(("wanted", last, float(found.power), None, None))
+    frame = pd.DataFrame(lines, columns=["kind", "n_tasks", "power", "low", "high"])
+    return frame.assign(shown=[display.percent(power) for power in frame["power"]])
+
+
+def _needed(found: PowerPlan, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """The tasks that the power wanted needs: a line up to the curve, with its words."""
+    if isinstance(found.needed, Absent):
+        return []
+    n = found.needed
+    frame = pd.DataFrame(
+        {"n_tasks": [n], "power": [found.curve[n - 1]], "words": [f"{display.count(n, 'task')} needed"]}
+    )
+    base = alt.Chart(frame).encode(x=x)
+    left = n > len(found.curve) / 2
+    return [
+        base.mark_rule(color=theme.GROUP, strokeDash=[5, 3], strokeWidth=1.5, aria=False).encode(
+            y=y, y2=alt.datum(0)
+        ),
+        base.mark_text(
+            align="right" if left else "left", dx=-7 if left else 7, color=theme.GROUP, aria=False
+        ).encode(y=alt.value(_HEIGHT - 14), text="words:N"),
+    ]
+
+
+def difference_chart(found: DifferencePlan) -> Layers:
+    """Chart of the minimum detectable difference against the number of tasks.
+
+    Parameters
+    ----------
+    found : DifferencePlan
+        With at least one difference that exists.
+
+    Returns
+    -------
+    Altair chart
+        One point a number of tasks, joined by a line.
+    """
+    frame = difference_frame(found)
+    top = math.ceil(10 * frame["difference"].max()) / 10
+    x, y = (
+        _tasks(frame),
+        alt.Y(
+            "difference:Q",
+            title="least difference in pass^3, percentage points",
+            scale=alt.Scale(domain=[0, top]),
+            axis=alt.Axis(tickCount=6, labelExpr="format(datum.value * 100, 'd')"),
+        ),
+    )
+    base = alt.Chart(frame).encode(x=x, y=y, tooltip=_TOOLTIP)
+    layers = [_curve(frame, x, y), base.mark_point(size=50, filled=True, color=theme.VALUE, opacity=1)]
+    told = [line for line in found.lines if not isinstance(line.difference, Absent)]
+    some = [told[0], *([told[-1]] if len(told) > 1 else [])]
+    said = " ".join(
+        f"On {display.count(line.n_tasks, 'task')} it is {_up(line.difference)}." for line in some
+    )
+    words = f"Least difference in pass^3 that is shown, against the number of tasks: it falls. {said}"
+    return alt.layer(*layers, width=_WIDTH, height=_HEIGHT, description=words)
+
+
+def difference_frame(found: DifferencePlan) -> pd.DataFrame:
+    """Data of `difference_chart`: tasks, difference and its words; what does not exist is left out."""
+    lines = [
+        (line.n_tasks, float(line.difference), _up(line.difference))
+        for line in found.lines
+        if not isinstance(line.difference, Absent)
+    ]
+    return pd.DataFrame(lines, columns=["n_tasks", "difference", "shown"])
+
+
+def _up(difference: object) -> str:
+    return display.points(difference, toward="up").lstrip("+")  # type: ignore[arg-type]
+
+
+def resolution_chart(n_rows: int, n_tasks: int) -> Layers:
+    """Chart of the fewest one-sided discordant tasks that show a difference, against the number of rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the planned board, at least 2; they are marked.
+    n_tasks : int
+        Its tasks, drawn as a line where they are near.
+
+    Returns
+    -------
+    Altair chart
+    """
+    frame = resolution_frame(n_rows, n_tasks)
+    x = alt.X("n_rows:Q", title="rows of the board", scale=alt.Scale(domain=[2, int(frame["n_rows"].max())]))
+    y = alt.Y(
+        "n_discordant:Q",
+        title="tasks, all one way",
+        scale=alt.Scale(domain=[0, int(frame["n_discordant"].max()) + 1]),
+    )
+    here = frame[frame["n_rows"] == n_rows]
+    side: Literal["left", "right"] = "left" if 2 * n_rows < frame["n_rows"].max() else "right"
+    tooltip = [
+        alt.Tooltip("n_rows:Q", title="rows"),
+        alt.Tooltip("n_discordant:Q", title="tasks, all one way"),
+    ]
+    layers = [
+        alt.Chart(frame)
+        .mark_line(interpolate="step-after", color=theme.VALUE, strokeWidth=2, aria=False)
+        .encode(x=x, y=y),
+        alt.Chart(here)
+        .mark_point(size=80, filled=True, color=theme.GROUP, opacity=1, shape="diamond")
+        .encode(x=x, y=y, tooltip=tooltip),
+        alt.Chart(here)
+        .mark_text(align=side, dx=10 if side == "left" else -10, dy=14, color=theme.GROUP, aria=False)
+        .encode(x=x, y=y, text="words:N"),
+    ]
+    need = int(here["n_discordant"].iloc[0])
+    words = (
+        "Fewest discordant tasks, all one way, that show two rows to differ, against the number of rows: it "
+        f"grows by one whenever the pairs double. With {n_rows:,} rows it is "
+        f"{display.count(need, 'task')} of the {n_tasks:,} planned."
+    )
+    return alt.layer(*layers, width=_WIDTH, height=200, description=words)
+
+
+def resolution_frame(n_rows: int, n_tasks: int) -> pd.DataFrame:
+    """Data of `resolution_chart`: rows, pairs, discordant tasks, their share of the tasks, and words."""
+    lines = []
+    for n in range(2, max(_LEAST_ROWS, round(1.2 * n_rows)) + 1):
+        found = resolution(n, n_tasks)
+        if isinstance(found, Absent):
+            continue
+        words = (
+            f"planned: {display.count(n, 'row')}, {display.count(found.n_discordant, 'task')}"
+            if n == n_rows
+            else ""
+        )
+        lines.append((n, found.n_pairs, found.n_discordant, found.n_discordant / n_tasks, words))
+    return pd.DataFrame(lines, columns=["n_rows", "n_pairs", "n_discordant", "share_of_tasks", "words"])
+
+
+_TOOLTIP = [alt.Tooltip("n_tasks:Q", title="tasks"), alt.Tooltip("shown:N", title="value")]
+
+
+def _curve(frame: pd.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
+    drawn: alt.Chart = (
+        alt.Chart(frame).mark_line(color=theme.VALUE, strokeWidth=2, aria=False).encode(x=x, y=y)
+    )
+    return drawn
+
+
+def _tasks(frame: pd.DataFrame) -> alt.X:
+    last = int(frame["n_tasks"].max())
+    scale = alt.Scale(domain=[0, last], nice=False)
+    return alt.X("n_tasks:Q", title="tasks", scale=scale, axis=alt.Axis(tickCount=8, labelOverlap=True))
+
+
+def _share(field: str, title: str) -> alt.Y:
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=rows.PERCENT_AXIS)
+
+
+def _thinned(last: int) -> Sequence[int]:
+    """Numbers of tasks to draw, the first and the last among them."""
+    step = max(1, last // _POINTS)
+    return sorted({*range(1, last + 1, step), last})
