@@ -55,6 +55,17 @@ _STEPS = 30
 """Halvings of the mean rate, after which a difference is known to one in a billion."""
 
 
+def around(n_tasks: int) -> tuple[int, ...]:
+    """Numbers of tasks worth a look beside the one that is planned: its quarters, up to twice as many.
+
+    Examples
+    --------
+    >>> around(100)
+    (25, 50, 75, 100, 125, 150, 175, 200)
+    """
+    return tuple(sorted({min(max(1, n_tasks * k // 4), MAX_TASKS) for k in range(1, 9)}))
+
+
 def tasks_for_bound(bound: Fraction | float) -> int:
     """Fewest tasks whose passed exam may claim a bound: the smallest n with 0.05^(1/n) ≥ bound [1]_.
 

@@ -85,6 +85,13 @@ FIGURES = {
         "resampled-p",
         "power",
     ],
+    "planning": [
+        "planned-bound",
+        "planned-bounds",
+        "planned-resolution",
+        "planned-power",
+        "planned-difference",
+    ],
 }
 OR_WORDS = {
     *("community", "community-integrity", "difficulty-rises", "constraint-hits"),
@@ -226,7 +233,12 @@ def test_notebook_runs_as_it_is_in_jupyter(name, project):
 @pytest.mark.parametrize("name", sorted(FIGURES))
 def test_notebook_runs_with_the_stock_papermill_command(name, project):
     """With a params file and the project as working folder, a notebook shows all its figures."""
-    wanted = {"board": "*lab*", "findings": "*findings*", "methodology": "methodology*"}
+    wanted = {
+        "board": "*lab*",
+        "findings": "*findings*",
+        "methodology": "methodology*",
+        "planning": "planning*",
+    }
     (params,) = sorted((project / "params").glob(wanted[kind_of_notebook(name).system]))
     out = project / f"{name}.papermill.ipynb"
     run("papermill", f"notebooks/{name}.ipynb", str(out), "-f", str(params), cwd=project)

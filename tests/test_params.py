@@ -16,6 +16,7 @@ from medgauge_lib.report.execute import parameters_of, read_notebook
 from medgauge_lib.report.params import (
     FindingsParams,
     Params,
+    PlanningParams,
     kind_of,
     load_findings,
     locate,
@@ -285,7 +286,7 @@ def test_a_params_file_of_findings_says_so(findings_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"system": "board"}, "'board' is not one of findings, methodology"),
+        ({"system": "board"}, "'board' is not one of findings, methodology, planning"),
         ({"records": "../records"}, "unknown key 'records'"),
         ({"submission": "x"}, "did you mean 'submissions'?"),
         ({"date": "30.6.2026"}, "'30.6.2026' is not a date"),
@@ -326,3 +327,57 @@ def test_data_of_another_version_are_refused(tmp_path: Path) -> None:
     (demo.data / "release.json").unlink()
     with pytest.raises(InputError, match="the file that names the benchmark's version is missing"):
         load_findings(demo.data, demo.submissions, demo.reviews, benchmark_version="1.0")
+
+
+PLANNING = {
+    "system": "planning",
+    "benchmark": "bm-planned",
+    "benchmark_version": "1.10",
+    "date": "2026-06-30",
+    "rows": "8",
+    "tasks": "100",
+    "ahead": "0.75",
+    "behind": ".6",
+}
+
+
+def planning_params(file: Path, **values: str) -> Path:
+    """Write a params file of a plan."""
+    file.write_text(
+        "".join(f"{key}: {value}\n" for key, value in (PLANNING | values).items()), encoding="utf-8"
+    )
+    return file
+
+
+def test_a_params_file_of_a_plan_is_typed(tmp_path: Path) -> None:
+    """Numbers of things are integers, shares are decimal numbers, and what is left out has a default."""
+    read = read_params(planning_params(tmp_path / "p.yaml"))
+    assert isinstance(read, PlanningParams)
+    assert read.values() == PLANNING | {
+        "rows": 8, "tasks": 100, "ahead": 0.75, "behind": 0.6, "spread": 0.3, "correlation": 0.5,
+        "power": 0.8, "replications": 2000, "seed": 20260101, "title": None, "publish": "public",
+    }  # fmt: skip
+    assert tuple(read.values()) == PlanningParams.keys
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"rows": "1"}, "/rows: '1' is not an integer from 2 to 10,000"),
+        ({"tasks": "2001"}, "/tasks: '2001' is not an integer from 1 to 2,000"),
+        (
+            {"ahead": "75"},
+            "/ahead: '75' is not a decimal number from 0 to 1\n  write a decimal number such as",
+        ),
+        ({"behind": "1e-1"}, "/behind: '1e-1' is not a decimal number from 0 to 1"),
+        ({"power": "1"}, "/power: '1' is not a decimal number between 0 and 1"),
+        ({"ahead": "0.999"}, "/ahead: pass_pow_3 must lie in 0.0996..0.9 for a spread of 0.3"),
+        ({"spread": "0.5"}, "/ahead: spread must be 0 or lie between 0 and 0.5, but got 0.5"),
+        ({"records": "../records"}, "unknown key 'records'"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused_before_anything_runs(
+    tmp_path: Path, values: dict[str, str], words: str
+) -> None:
+    """Numbers out of range are named with it, and so are a pass^3 and a spread that do not go together."""
+    assert words in refused(planning_params(tmp_path / "p.yaml", **values))

@@ -77,6 +77,18 @@ def test_a_list_of_no_report_says_so_and_hostile_titles_stay_text(tmp_path: Path
     assert "<img" not in page
 
 
+def test_plans_are_listed_apart_with_what_is_planned(tmp_path: Path) -> None:
+    """A plan stands under a heading of its own with its size and day, and is said to be no result."""
+    listed(tmp_path, "bm-a", "1")
+    listed(tmp_path, "bm-p", "1", system="planning", rows=8, tasks=100, date="2026-06-30")
+    before, _, after = site_page(tmp_path).partition('<h2 id="planning">Plans</h2>')
+    assert "bm-a/1/index.html" in before
+    assert "bm-p/1/index.html" in after
+    assert "Nothing here is a result." in after
+    for fact in ("8 rows", "100 tasks", "dated 2026-06-30"):
+        assert f"<span>{fact}</span>" in after
+
+
 @pytest.mark.parametrize(
     "content",
     [

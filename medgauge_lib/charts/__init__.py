@@ -13,7 +13,7 @@ from medgauge_lib.charts.difficulty import (
     strata_table,
 )
 from medgauge_lib.charts.dimensions import dimension_frame, dimension_table
-from medgauge_lib.charts.exam import exam, exam_frame
+from medgauge_lib.charts.exam import exam, exam_frame, planned_exam, planned_exam_frame
 from medgauge_lib.charts.failures import (
     constraints_table,
     errors_table,
@@ -40,7 +40,7 @@ from medgauge_lib.charts.matrix import differences, differences_caption, differe
 from medgauge_lib.charts.passes import passes, passes_caption, passes_frame
 from medgauge_lib.charts.quantities import quantities, quantities_frame
 from medgauge_lib.charts.tables import Table, bca_table, board_table, community_table, sensitivity_table
-from medgauge_lib.charts.words import Sentences, board_sentences, resolution_words
+from medgauge_lib.charts.words import Sentences, board_sentences, resolution_sentences, resolution_words
 
 __all__ = [
     "Figure",
@@ -81,9 +81,12 @@ __all__ = [
     "passes",
     "passes_caption",
     "passes_frame",
+    "planned_exam",
+    "planned_exam_frame",
     "quantities",
     "quantities_frame",
     "reasons_table",
+    "resolution_sentences",
     "resolution_words",
     "rises_table",
     "sensitivity_table",

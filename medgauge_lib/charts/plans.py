@@ -14,13 +14,15 @@ import altair as alt
 import pandas as pd
 
 from medgauge_lib.charts import display, rows, theme
+from medgauge_lib.charts.figure import Figure, figure
+from medgauge_lib.charts.tables import Table, plain_table
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.pairs import resolution
 from medgauge_lib.results import Absent
 
 if TYPE_CHECKING:
-    from medgauge_lib.planning import DifferencePlan, PowerPlan
+    from medgauge_lib.planning import DifferencePlan, ExamPlan, PowerPlan
     from medgauge_lib.simulation.power import Contest
 
 _WIDTH, _HEIGHT = 560, 280
@@ -29,6 +31,32 @@ _LEAST_ROWS = 60
 
 Layers = alt.LayerChart | alt.FacetChart
 """What Altair says that layers of one view become."""
+
+
+def bounds_table(found: ExamPlan) -> Table:
+    """Tasks that bounds need, and bounds that numbers of tasks allow, as a table of a report."""
+    frame = found.to_frame()
+    shown = pd.DataFrame(
+        {
+            "asked": [str(float(bound)) for bound, _ in found.thresholds] + [""] * len(found.bounds),
+            "n_tasks": frame["n_tasks"].tolist(),
+            "bound": [display.bound(bound) for bound in frame["bound"]],
+        }
+    )
+    needs = [f"{float(bound)} needs {display.count(n, 'task')}" for bound, n in found.thresholds]
+    return plain_table(
+        frame,
+        {"asked": "Bound asked for", "n_tasks": "Tasks, all passed", "bound": "Claimable 95 % lower bound"},
+        shown=shown,
+        id="planned-bounds",
+        title="Tasks for a bound, and bounds by number of tasks",
+        caption=(
+            "The first lines have the fewest tasks for bounds that are asked for, decided on integers. "
+            "The others have the bound that a passed exam of so many tasks may claim, rounded down."
+        ),
+        alt=f"A claimable lower bound of {display.listed(needs)}." if needs else "Bounds by number of tasks.",
+        provenance="computed",
+    )
 
 
 def contest_words(contest: Contest) -> str:
@@ -146,6 +174,23 @@ def _needed(found: PowerPlan, x: alt.X, y: alt.Y) -> list[alt.Chart]:
             align="right" if left else "left", dx=-7 if left else 7, color=theme.GROUP, aria=False
         ).encode(y=alt.value(_HEIGHT - 14), text="words:N"),
     ]
+
+
+def difference_figure(found: DifferencePlan) -> Figure | Sentences:
+    """Least detectable differences as a figure of a report; a sentence where none is detectable."""
+    if difference_frame(found).empty:
+        return Sentences(("None of these numbers of tasks shows any difference with the power wanted.",))
+    return figure(
+        difference_chart(found),
+        id="planned-difference",
+        title="Least detectable difference by number of tasks",
+        caption=(
+            f"{' '.join(difference_words(found))} By exact power, so there is no Monte Carlo error in it. "
+            "Numbers of tasks that show no difference with that power have no point."
+        ),
+        table=found.to_frame(),
+        provenance="computed",
+    )
 
 
 def difference_chart(found: DifferencePlan) -> Layers:

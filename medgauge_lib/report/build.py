@@ -36,7 +36,7 @@ class Built:
 
     Attributes
     ----------
-    params : Params, FindingsParams or MethodologyParams
+    params : AnyParams
         What it is about.
     folder : Path
         Where it lies.

@@ -73,7 +73,7 @@ class Job:
 
     report: str
     notebook: Path
-    values: Mapping[str, str | int | None]
+    values: Mapping[str, str | int | float | None]
     folder: Path
     aside: Path | None
 

@@ -165,7 +165,7 @@ def _is_formed(known: Mapping[str, Any]) -> bool:
     params = inputs.get("params", {"values": {}})
     if not isinstance(params, dict) or not isinstance(params.get("values"), dict):
         return False
-    if any(isinstance(value, (dict, list, float)) for value in params["values"].values()):
+    if any(isinstance(value, (dict, list)) for value in params["values"].values()):
         return False
     return is_hashes(inputs.get("notebooks", {})) and is_hashes(known.get("outputs", {}))
 

@@ -1,10 +1,10 @@
 """Params files: what one report is about, typed and checked before anything runs.
 
-A params file is about a board, or, where it says so under ``system``, about the quality of findings or about
-the method itself. It is a YAML mapping of single values. A scalar is read as the text that stands in the file
-and then converted by the type its key declares, so that the version ``1.10`` stays ``1.10``, quoted or not.
-Paths are relative to the params file, and a notebook receives them as they were written: the same params file
-gives the same executed notebook on every machine.
+A params file is about a board, or, where it says so under ``system``, about the quality of findings, the
+method itself, or a benchmark that is planned. It is a YAML mapping of single values. A scalar is read as the
+text that stands in the file and then converted by the type its key declares, so that the version ``1.10``
+stays ``1.10``, quoted or not. Paths are relative to the params file, and a notebook receives them as they
+were written: the same params file gives the same executed notebook on every machine.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ReportParams:
         """Folder of the params file, where its notebooks run."""
         return self.file.parent
 
-    def values(self) -> dict[str, str | int | None]:
+    def values(self) -> dict[str, str | int | float | None]:
         """Give the values a notebook receives, by the names of its parameters cell.
 
         Returns
@@ -210,10 +210,58 @@ class MethodologyParams(ReportParams):
     publish: Literal["public", "internal"] = "public"
 
 
-AnyParams = Params | FindingsParams | MethodologyParams
+@dataclass(frozen=True)
+class PlanningParams(ReportParams):
+    """The report of a plan: what a benchmark that is not built yet could show. Nothing of it is a result.
+
+    Attributes
+    ----------
+    date : str
+        Day that the report is dated, as YYYY-MM-DD; nothing that it is made from carries one.
+    rows, tasks : int
+        Size of the board that is planned, at least 2 rows and 1 task.
+    ahead, behind : float
+        True pass^3 of two rows that it should tell apart, in [0, 1].
+    spread : float
+        Standard deviation between tasks of the rate at which runs pass, in [0, 0.5).
+    correlation : float
+        Rank correlation of the rates of the two rows over tasks, in [0, 1].
+    power : float
+        Wanted chance to show them to differ, in (0, 1).
+    replications : int
+        Simulated boards of every number of tasks, at least 1.
+    seed : int
+        Seed of the simulations, in [0, 2**64).
+    title : str or None
+        Heading of the report; None where the benchmark and its version will do.
+    publish : str
+        ``public`` or ``internal``: who the report is for.
+    """
+
+    system: ClassVar[str] = "planning"
+    sources: ClassVar[tuple[str, ...]] = ()
+    counted: ClassVar[tuple[str, ...]] = ()
+    numbers: ClassVar[tuple[str, ...]] = ("rows", "tasks")
+    pages: ClassVar[tuple[str, ...]] = ("planning",)
+
+    date: str
+    rows: int
+    tasks: int
+    ahead: float
+    behind: float
+    spread: float = 0.3
+    correlation: float = 0.5
+    power: float = 0.8
+    replications: int = 2000
+    seed: int = 20260101
+    title: str | None = None
+    publish: Literal["public", "internal"] = "public"
+
+
+AnyParams = Params | FindingsParams | MethodologyParams | PlanningParams
 
 SYSTEMS: Mapping[str, type[AnyParams]] = {
-    kind.system: kind for kind in (Params, FindingsParams, MethodologyParams)
+    kind.system: kind for kind in (Params, FindingsParams, MethodologyParams, PlanningParams)
 }
 """Kinds of params files, by the scoring system they are about."""
 
@@ -254,7 +302,7 @@ def read_params(file: str | os.PathLike[str]) -> AnyParams:
 
     Returns
     -------
-    Params, FindingsParams or MethodologyParams
+    Params, FindingsParams, MethodologyParams or PlanningParams
         Its values, by the system that it names; the folders exist.
 
     Raises
@@ -275,6 +323,8 @@ def read_params(file: str | os.PathLike[str]) -> AnyParams:
     values.pop("system", None)
     params = kind(file=path, **cast("dict[str, str]", values))  # type: ignore[arg-type]
     _require_sources(params)
+    if isinstance(params, PlanningParams):
+        _require_possible(params)
     return params
 
 
@@ -490,7 +540,7 @@ def _unknown_key(path: Path, key: str, kind: type[ReportParams]) -> InputError:
     return InputError(f"unknown key {quoted(key)}", remedy, file=path)
 
 
-def _value(path: Path, key: str, node: yaml.Node) -> str | int | None:
+def _value(path: Path, key: str, node: yaml.Node) -> str | int | float | None:
     """Convert one node by the type its key declares."""
     import yaml
 
@@ -523,11 +573,29 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _count(text: str) -> int:
-    """Accept a number of things in plain digits, at least 1."""
-    if not re.fullmatch(r"[0-9]{1,9}", text) or not int(text):
-        raise ValueError("is not an integer from 1 to 999,999,999")
-    return int(text)
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    """Make the conversion of a key that holds a number of things in plain digits."""
+
+    def convert(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= most:
+            raise ValueError(f"is not an integer from {least} to {most:,}")
+        return int(text)
+
+    return convert
+
+
+def _share(text: str) -> float:
+    """Accept a share as a decimal number."""
+    if not re.fullmatch(r"0|0?\.[0-9]{1,15}|1(\.0{1,15})?", text):
+        raise ValueError("is not a decimal number from 0 to 1")
+    return float(text)
+
+
+def _power(text: str) -> float:
+    """Accept a share that is neither nothing nor everything."""
+    if not 0 < (share := _share(text)) < 1:
+        raise ValueError("is not a decimal number between 0 and 1")
+    return share
 
 
 def _line(text: str) -> str:
@@ -557,7 +625,7 @@ def _one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:
     return convert
 
 
-_CONVERT: Mapping[str, Callable[[str], str | int]] = {
+_CONVERT: Mapping[str, Callable[[str], str | int | float]] = {
     "system": _one_of(tuple(name for name in SYSTEMS if name != Params.system)),
     "benchmark": _name,
     "benchmark_version": _name,
@@ -570,20 +638,30 @@ _CONVERT: Mapping[str, Callable[[str], str | int]] = {
     "labels": _line,
     "title": _line,
     "date": _date,
-    "replications": _count,
+    "replications": _whole(1, 999_999_999),
+    "rows": _whole(2, 10_000),
+    "tasks": _whole(1, 2_000),
+    "ahead": _share,
+    "behind": _share,
+    "spread": _share,
+    "correlation": _share,
+    "power": _power,
     "publish": _one_of(PUBLISH),
 }
 
 _REMEDY: Mapping[str, str] = {
     "benchmark": "write letters, digits, hyphens, dots or underscores, beginning with a letter or digit",
     "benchmark_version": "write the version as the records have it, such as 1.0.3",
-    "system": "write system: findings or system: methodology, or leave it out for a board",
+    "system": "write system: findings, methodology or planning, or leave it out for a board",
     **{
         key: f"write the folder of the {key}, relative to this file"
         for kind in SYSTEMS.values()
         for key in kind.sources
     },
-    "replications": "write digits only, such as 1000",
+    **dict.fromkeys(("replications", "rows", "tasks"), "write digits only, such as 1000"),
+    **dict.fromkeys(
+        ("ahead", "behind", "spread", "correlation", "power"), "write a decimal number such as 0.75"
+    ),
     "date": "write a day as YYYY-MM-DD, such as 2026-06-30",
     "seed": "write digits only, such as 20260101",
 }
@@ -604,3 +682,15 @@ def _require_sources(params: ReportParams) -> None:
             file=params.file,
             pointer="/labels",
         )
+
+
+def _require_possible(params: PlanningParams) -> None:
+    """Require a plan's spread between tasks to go with the pass^3 of both rows."""
+    from medgauge_lib.simulation.worlds import reaching
+
+    for key in ("ahead", "behind"):
+        try:
+            reaching(getattr(params, key), params.spread)
+        except ValueError as error:
+            wrong, _, remedy = str(error).partition("; ")
+            raise InputError(wrong, remedy, file=params.file, pointer=f"/{key}") from None

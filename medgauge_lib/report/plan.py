@@ -40,7 +40,7 @@ class Report:
 
     Attributes
     ----------
-    params : Params, FindingsParams or MethodologyParams
+    params : AnyParams
         What it is about.
     folder : Path
         Where it will lie.
@@ -233,7 +233,7 @@ def labels_modified(params: AnyParams) -> int | None:
 
     Parameters
     ----------
-    params : Params, FindingsParams or MethodologyParams
+    params : AnyParams
         The report.
 
     Returns

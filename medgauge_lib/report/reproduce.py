@@ -252,7 +252,7 @@ class _Sources:
     params: ReportParams | None
     folders: Mapping[str, Path]
     labels: Path | None
-    values: Mapping[str, str | int | None]
+    values: Mapping[str, str | int | float | None]
 
 
 def _read(folder: Path) -> dict[str, Any]:
