@@ -30,8 +30,9 @@ Provenance = Literal[
     "recomputed from reviews",
     "as recorded",
     "simulated",
+    "computed",
 ]
-"""Where the numbers of a figure come from: a board, then finding quality, then simulations of the method."""
+"""Where numbers come from: a board, then finding quality, then simulations of the method, and plans."""
 
 MAX_ROWS = 10_000
 """Rows of data a figure may draw."""

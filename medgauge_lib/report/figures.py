@@ -43,6 +43,7 @@ _PROVENANCE = {
     "recomputed from reviews": "Recomputed from the submissions and their reviews",
     "as recorded": "As recorded by the judge",
     "simulated": "Simulated",
+    "computed": "Computed for a plan, from no data",
 }
 
 

@@ -150,17 +150,43 @@ def exact_power(contest: Contest) -> float:
     >>> round(exact_power(Contest(sure, even, 6)), 6), round((7 / 8) ** 6, 6)  # all six tasks must be won
     (0.448795, 0.448795)
     """
+    return float(_exact(contest, (contest.n_tasks,))[0])
+
+
+def exact_powers(contest: Contest) -> _Floats:
+    """`exact_power` of a contest on 1, 2, … tasks up to its own number.
+
+    Parameters
+    ----------
+    contest : Contest
+        The two rows, the test and the largest number of tasks.
+
+    Returns
+    -------
+    array of float, shape (n_tasks,)
+        In [0, 1].
+
+    Examples
+    --------
+    >>> sure, never = Rates(1.0, 0.0), Rates(0.0, 0.0)
+    >>> exact_powers(Contest(sure, never, 7)).tolist()  # six tasks, all one way
+    [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
+    """
+    return _exact(contest, range(1, contest.n_tasks + 1))
+
+
+def _exact(contest: Contest, numbers: Sequence[int]) -> _Floats:
+    """Power on so many tasks each: what m discordant tasks give is the same however many tasks there are."""
     for_a, for_b = discordant(contest.a, contest.b, correlation=contest.correlation)
-    if not for_a + for_b:
-        return 0.0
-    m = np.arange(contest.n_tasks + 1)
-    weights = binomial(contest.n_tasks, float(for_a + for_b))
+    either = for_a + for_b
+    if not either:
+        return np.zeros(len(numbers))
     critical = critical_counts(contest.n_tasks, contest.alpha)
-    possible = critical >= 0
-    m, critical = m[possible], critical[possible]
-    share = for_a / (for_a + for_b)
-    tails = bdtr(critical, m, float(share)) + bdtr(critical, m, float(1 - share))
-    return min(1.0, float((weights[possible] * tails).sum()))
+    m = np.flatnonzero(critical >= 0)
+    share, shown = for_a / either, np.zeros(contest.n_tasks + 1)
+    shown[m] = bdtr(critical[m], m, float(share)) + bdtr(critical[m], m, float(1 - share))
+    found = [binomial(n, float(either)) @ shown[: n + 1] for n in numbers]
+    return np.minimum(found, 1.0)
 
 
 def binomial(n: int, p: float) -> _Floats:
