@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from dask_cluster import cluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -280,6 +281,7 @@ def run(*arguments):
 
 PAIR = ("power", "--a", 0.8, "--b", 0.5, "--tasks", 9)
 POWER = ("power", "--a", 0.85, "--b", 0.55, "--tasks", 60, "--rows", 5, "--jobs", 1, "--replications", 500)
+ON_CLUSTER = (*(part for part in POWER if part not in ("--jobs", 1)), "--dask")
 
 
 def test_plan_bound_prints_the_published_table():
@@ -338,6 +340,16 @@ def test_plan_difference_is_the_librarys_plan():
         "csv",
     )
     assert done.stdout_bytes == difference_plan_table(found).to_bytes("csv")
+
+
+def test_a_cluster_gives_the_same_plan(tmp_path):
+    """Two workers of a Dask cluster print what one process prints; an address without a scheduler is said."""
+    with cluster(tmp_path, 2) as dask:
+        done = run(*ON_CLUSTER, dask.address)
+    assert (done.exit_code, done.stdout) == (0, run(*POWER).stdout)
+    done = run(*ON_CLUSTER, dask.address)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "no Dask scheduler answers" in done.stderr
 
 
 @pytest.mark.parametrize(
