@@ -181,8 +181,8 @@ def rendered(data):
 
 
 def squeezed(words):
-    """A text as a page shows it: ASCII spaces at its ends are not seen."""
-    return words.strip(" ")
+    """A text as a page shows it: spaces at its ends, of any kind, are not seen."""
+    return words.strip()
 
 
 @pytest.mark.parametrize("name", ["board", "pairs", "dimensions", "difficulty", "failures"])

@@ -11,11 +11,11 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,7 +185,8 @@ def _exact(contest: Contest, numbers: Sequence[int]) -> _Floats:
     m = np.flatnonzero(critical >= 0)
     share, shown = for_a / either, np.zeros(contest.n_tasks + 1)
     shown[m] = bdtr(critical[m], m, float(share)) + bdtr(critical[m], m, float(1 - share))
-    found = [binomial(n, float(either)) @ shown[: n + 1] for n in numbers]
+    # A sum that is rounded once does not depend on the order of its terms, which differs between machines.
+    found = [math.fsum(binomial(n, float(either)) * shown[: n + 1]) for n in numbers]
     return np.minimum(found, 1.0)
 
 
@@ -213,7 +214,7 @@ def first_step(n_rows: int) -> Fraction:
     """
     if n_rows < 2:
         raise ValueError(f"n_rows must be at least 2, but got {n_rows}")
-    return FAMILY_ALPHA / comb(n_rows, 2)
+    return FAMILY_ALPHA / math.comb(n_rows, 2)
 
 
 def power(
