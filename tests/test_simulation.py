@@ -392,7 +392,7 @@ def test_far_flips_are_binomial_draws():
     rng = np.random.default_rng(9)
     b, c = rng.integers(0, 15, (3, 50)), rng.integers(0, 15, (3, 50))
     words = rng.integers(0, 2**32, (3, 50))
-    found = far_flips(b, c, words)
+    found = far_flips(McNemar(30).ranks(b, c), words, n_tasks=30)
     for place in np.ndindex(3, 50):
         p = float(mcnemar_p(int(b[place]), int(c[place])))
         quantile = stats.binom.ppf((words[place] + 0.5) / 2**32, FLIPS, p)

@@ -29,7 +29,7 @@ from medgauge_lib.parallel import Workers
 from medgauge_lib.simulation.blocks import Block, Replications, replicate
 from medgauge_lib.simulation.coverage import exact_intervals
 from medgauge_lib.simulation.montecarlo import Mean, Share, columns
-from medgauge_lib.simulation.rejection import mcnemar
+from medgauge_lib.simulation.rejection import mcnemar, pair_counts
 from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
 from medgauge_lib.simulation.worlds import Rates, draw_passes
 
@@ -169,11 +169,9 @@ def judged(passed: _Bools) -> dict[str, _Bools]:
     """
     n_tasks, n_rows = passed.shape[1:]
     i, j = np.triu_indices(n_rows, 1)
-    ones = passed.astype(np.float64)
-    both = np.matmul(ones.transpose(0, 2, 1), ones)[:, i, j].astype(np.int64)
     wins = passed.sum(axis=1)
     test = mcnemar(n_tasks)
-    ranks = test.ranks(wins[:, i] - both, wins[:, j] - both)
+    ranks = test.ranks(*pair_counts(passed))
     return {
         "holm": test.holm(ranks),
         "unadjusted": ranks < test.limit(FAMILY_ALPHA),

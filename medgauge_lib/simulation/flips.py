@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from medgauge_lib.pairs import FAMILY_ALPHA
 from medgauge_lib.parallel import Workers
 from medgauge_lib.simulation.blocks import Block, Replications, replicate
 from medgauge_lib.simulation.montecarlo import Mean, Share, columns
-from medgauge_lib.simulation.rejection import mcnemar
+from medgauge_lib.simulation.rejection import mcnemar, pair_counts
 from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
 from medgauge_lib.simulation.worlds import UNIT, Rates, draw_passes
 
@@ -45,6 +46,10 @@ ROWS = (5, 10, 20, 32, 33, 38)
 TASKS = 127
 BEST, WORST = 0.95, 0.35
 SPREAD = 0.2
+
+_MOST = FLIPS // 20 + 1
+_SURELY_MORE = 0.1
+"""A p from which on 500 flips of 10,000 or fewer at least as far out have a chance below 10^-70."""
 
 _Ints = npt.NDArray[np.int64]
 
@@ -145,12 +150,10 @@ def flips_block(block: Block[Ladder]) -> dict[str, int]:
         )
         == N_RUNS
     )
-    i, j = np.triu_indices(ladder.n_rows, 1)
-    b = (passed[:, :, i] & ~passed[:, :, j]).sum(axis=1)
-    c = (passed[:, :, j] & ~passed[:, :, i]).sum(axis=1)
     test = mcnemar(ladder.n_tasks)
-    exact = test.holm(test.ranks(b, c)).sum(axis=1)
-    far = far_flips(b, c, stream.words(*b.shape))
+    ranks = test.ranks(*pair_counts(passed))
+    exact = test.holm(ranks).sum(axis=1)
+    far = far_flips(ranks, stream.words(*ranks.shape), n_tasks=ladder.n_tasks)
     resampled = holm_on_flips(far).sum(axis=1)
     return {
         "exact": int(exact.sum()),
@@ -161,15 +164,17 @@ def flips_block(block: Block[Ladder]) -> dict[str, int]:
     }
 
 
-def far_flips(b: _Ints, c: _Ints, words: _Ints) -> _Ints:
+def far_flips(ranks: _Ints, words: _Ints, *, n_tasks: int) -> _Ints:
     """Number of 10,000 random flips at least as far out as the data, a binomial draw for each pair.
 
     Parameters
     ----------
-    b, c : array of int
-        Discordant tasks of each pair.
+    ranks : array of int
+        Of the exact p-values, from `McNemar.ranks`.
     words : array of int
         As many random integers in 0..2^32 − 1.
+    n_tasks : int
+        Of the data.
 
     Returns
     -------
@@ -177,16 +182,20 @@ def far_flips(b: _Ints, c: _Ints, words: _Ints) -> _Ints:
         In 0..501. With more than 500 no pair is shown to differ, whatever its place in Holm's order; such
         draws stand as 501.
     """
-    p = np.minimum(1.0, 2 * bdtr(np.minimum(b, c), b + c, 0.5))
-    most = FLIPS // 20 + 1
-    distinct, place = np.unique(p, return_inverse=True)
-    # One sorted list serves all pairs: the distribution of p-value k lies in 2k..2k + 1.
-    cumulative = bdtr(np.arange(most)[np.newaxis, :], FLIPS, distinct[:, np.newaxis])
     uniform = (words + 0.5) / UNIT
-    offset = 2.0 * np.arange(len(distinct))
-    flat = (np.minimum(cumulative, 1.0) + offset[:, np.newaxis]).ravel()
-    found = np.searchsorted(flat, (uniform + offset[place.reshape(p.shape)]).ravel()).reshape(p.shape)
-    return found - most * place.reshape(p.shape)
+    found = np.searchsorted(_distributions(n_tasks), (uniform + 2 * ranks).ravel())
+    return found.reshape(ranks.shape) - _MOST * ranks
+
+
+@lru_cache(maxsize=4)
+def _distributions(n_tasks: int) -> npt.NDArray[np.float64]:
+    """P[far ≤ 0], …, P[far ≤ 500] for every p-value, those of rank r moved to 2r..2r + 1: one sorted list."""
+    p = mcnemar(n_tasks).p_values
+    low = p < _SURELY_MORE
+    cumulative = np.zeros((len(p), _MOST))
+    cumulative[low] = bdtr(np.arange(_MOST), FLIPS, p[low, np.newaxis])
+    moved: npt.NDArray[np.float64] = np.minimum(cumulative, 1.0) + 2.0 * np.arange(len(p))[:, np.newaxis]
+    return moved.ravel()
 
 
 def holm_on_flips(far: _Ints) -> npt.NDArray[np.bool_]:

@@ -18,6 +18,32 @@ from medgauge_lib.pairs import FAMILY_ALPHA
 _Ints = npt.NDArray[np.int64]
 
 
+def pair_counts(passed: npt.NDArray[np.bool_]) -> tuple[_Ints, _Ints]:
+    """Tasks that either row of every pair wins alone.
+
+    Parameters
+    ----------
+    passed : array of bool, shape (n_sets, n_tasks, n_rows)
+        Tasks with pass^3.
+
+    Returns
+    -------
+    tuple of array of int, shape (n_sets, n_pairs)
+        b and c; pairs in the order of `numpy.triu_indices`.
+
+    Examples
+    --------
+    >>> b, c = pair_counts(np.array([[[True, False], [True, False], [False, True]]]))
+    >>> b.tolist(), c.tolist()
+    ([[2]], [[1]])
+    """
+    i, j = np.triu_indices(passed.shape[2], 1)
+    ones = passed.astype(np.float64)
+    both = np.matmul(ones.transpose(0, 2, 1), ones)[:, i, j].astype(np.int64)
+    wins = passed.sum(axis=1)
+    return wins[:, i] - both, wins[:, j] - both
+
+
 @lru_cache(maxsize=256)
 def critical_counts(n_tasks: int, alpha: Fraction) -> _Ints:
     """Most tasks of m discordant ones that the lagging row may win where the exact p is at most alpha.
@@ -94,6 +120,11 @@ class McNemar:
         """Rank of the p-value of every data set with b and c discordant tasks; equal p, equal rank."""
         found: _Ints = self._ranks[b + c, np.minimum(b, c)]
         return found
+
+    @property
+    def p_values(self) -> npt.NDArray[np.float64]:
+        """The p-values in the order of their ranks, as floats."""
+        return np.minimum(1.0, [value / 2 ** (self.n_tasks - 1) for value in self._values])
 
     def limit(self, alpha: Fraction) -> int:
         """First rank whose p is above `alpha`: what lies below it is rejected."""

@@ -75,7 +75,7 @@ def error_words(figure: Share | Mean | Ratio, *, ratio: bool = False) -> str:
     error = figure.standard_error
     if isinstance(error, Absent):
         return display.absent(error)
-    shown = display.number(error, 3) if ratio else display.points(error, toward="up").lstrip("+")
+    shown = display.decimal(error, "up") if ratio else display.points(error, toward="up").lstrip("+")
     return f"±{display.NBSP}{shown}"
 
 
