@@ -20,7 +20,7 @@ from medgauge_lib.dimensions import Dimensions, dimensions
 from medgauge_lib.difficulty import Difficulty, difficulty
 from medgauge_lib.failures import Failures, failures
 from medgauge_lib.audit import Audit, audit
-from medgauge_lib.report.params import load
+from medgauge_lib.loading import load
 
 __all__ = [
     "Absent",

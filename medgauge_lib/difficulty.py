@@ -30,12 +30,11 @@ from medgauge_lib.checks import agrees, decimals_of
 from medgauge_lib.estimators import Values, values
 from medgauge_lib.inference import Published, tells_every_class
 from medgauge_lib.intervals import clopper_pearson, estimate
-from medgauge_lib.labels import CLASSES, DIFFICULTY, Label, Labels
+from medgauge_lib.labels import CLASSES, DIFFICULTY, Label, Labels, Publish
 from medgauge_lib.outcomes import N_RUNS, Outcomes, outcomes
 from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent, Estimate, as_written
 
-Publish = Literal["public", "internal"]
 Provenance = Literal["recomputed", "as published"]
 
 FEWEST = 5

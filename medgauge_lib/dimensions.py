@@ -20,9 +20,9 @@ import pandas as pd
 
 from medgauge_lib.board import Board, Row
 from medgauge_lib.checks import agrees
-from medgauge_lib.difficulty import Provenance, Publish, Strata, difficulty
+from medgauge_lib.difficulty import Provenance, Strata, difficulty
 from medgauge_lib.estimators import AMOUNT_NOT_APPLICABLE, NO_SUCCESS, VETO_CATEGORIES
-from medgauge_lib.labels import Labels
+from medgauge_lib.labels import Labels, Publish
 from medgauge_lib.outcomes import outcomes
 from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
 from medgauge_lib.records import RecordSet

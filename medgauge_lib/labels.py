@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -33,6 +33,9 @@ CLASSES = (1, 2, 3, 4)
 
 DIFFICULTY = "difficulty"
 """The family that every labelled task has."""
+
+Publish = Literal["public", "internal"]
+"""Who a page is for: a public one never shows the label of a single task."""
 
 Label = str | int | float | bool
 

@@ -1,7 +1,7 @@
-"""Files into bytes, and bytes into strict JSON: every JSON file that a user gives is read here.
+"""Files into bytes, and bytes into strict JSON or YAML: every such file that a user gives is read here.
 
-Strict means: UTF-8 without a byte order mark, no NaN, no key twice in one object. What keeps a file from
-being so is said in the same words everywhere, as what the file is or has, with line and column.
+Strict means: UTF-8 without a byte order mark, no NaN, no key twice in one object, no alias. What keeps a file
+from being so is said in the same words everywhere, as what the file is or has, with its line.
 """
 
 from __future__ import annotations
@@ -9,13 +9,17 @@ from __future__ import annotations
 import codecs
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jiter
 
 from medgauge_lib.errors import InputError, printable
 from medgauge_lib.schema import quoted
+
+if TYPE_CHECKING:
+    import yaml
 
 _MARKS = (
     (codecs.BOM_UTF8, "UTF-8"),
@@ -41,7 +45,7 @@ _TWICE = re.compile(r'Detected duplicate key "(.*)"', re.DOTALL)
 _NO_NUMBER = re.compile(rb"-?(NaN|Infinity)")
 
 
-def file_bytes(path: Path, *, what: str) -> bytes:
+def file_bytes(path: Path, *, what: str, most: int | None = None) -> bytes:
     """Read a whole regular file.
 
     Parameters
@@ -49,6 +53,12 @@ def file_bytes(path: Path, *, what: str) -> bytes:
     path : Path
     what : str
         The file that is expected, for messages, such as ``a record file``.
+    most : int, optional
+        The most bytes such a file may have; any number where not given.
+
+    Returns
+    -------
+    bytes
 
     Raises
     ------
@@ -67,6 +77,8 @@ def file_bytes(path: Path, *, what: str) -> bytes:
         # A pipe or a device would block or never end.
         if path.exists() and not path.is_file() and not path.is_dir():
             raise InputError("is not a regular file", f"give {what}", file=path)
+        if most is not None and path.is_file() and path.stat().st_size > most:
+            raise InputError(f"is larger than {most} bytes", f"give {what}", file=path)
         return path.read_bytes()
     except OSError as error:
         raise unreadable(path, error, what=what) from None
@@ -152,3 +164,145 @@ def _not_json(data: bytes, message: str, right: str, first_line: int) -> tuple[s
             "write a number, or leave the field out; null only where the format has it",
         )
     return f"is not JSON: {printable(reason)}, {where}", f"{right} in UTF-8"
+
+
+def strict_yaml(path: Path, *, what: str, most: int) -> yaml.Node | None:
+    """Read a YAML file into its nodes, whose scalars are still the text that stands in the file.
+
+    Parameters
+    ----------
+    path : Path
+    what : str
+        The file that is expected, for messages, such as ``a params file``.
+    most : int
+        The most bytes such a file may have.
+
+    Returns
+    -------
+    yaml.Node or None
+        None where the file holds nothing.
+
+    Raises
+    ------
+    InputError
+        Where there is no such file, or it is not such YAML; the line is named.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "a.yaml")
+    ...     _ = file.write_text("version: 1.10")
+    ...     yaml_texts(strict_yaml(file, what="a params file", most=100))
+    {'version': '1.10'}
+    """
+    import yaml  # here, since most commands read none
+
+    data = file_bytes(path, what=what, most=most)
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            wrong = f"starts with a {encoding} byte order mark"
+            raise InputError(wrong, "save it as UTF-8 without a byte order mark", file=path)
+    try:
+        text = data.decode()
+        # An alias would let a small file stand for an enormous one.
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                line = 0 if event.start_mark is None else event.start_mark.line + 1
+                raise InputError(f"line {line}: holds an alias (*name)", "write it out", file=path)
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        for line, wrong in _wrong_names(node):
+            raise InputError(f"line {line}: {wrong}", _YAML, file=path)
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 at byte {error.start}", "save it as UTF-8", file=path) from None
+    except yaml.MarkedYAMLError as error:
+        line = 0 if error.problem_mark is None else error.problem_mark.line + 1
+        tab = "\\t" in (error.problem or "")
+        remedy = "indent with spaces; YAML allows no tab there" if tab else _YAML
+        wrong = f"line {line}: not YAML: {error.problem or error.context}"
+        raise InputError(wrong, remedy, file=path) from None
+    except yaml.reader.ReaderError as error:
+        wrong = f"holds the control character U+{int(error.character):04X}"
+        raise InputError(wrong, _YAML, file=path) from None
+    except RecursionError:
+        raise InputError("is nested too deeply", _YAML, file=path) from None
+    return node
+
+
+_YAML = "write one name: value on each line"
+
+
+def _wrong_names(node: yaml.Node | None) -> Iterator[tuple[int, str]]:
+    """Find names that are none, or that stand twice in one block, with their lines."""
+    import yaml
+
+    if isinstance(node, yaml.SequenceNode):
+        for inner in node.value:
+            yield from _wrong_names(inner)
+    elif isinstance(node, yaml.MappingNode):
+        seen = set()
+        for name, inner in node.value:
+            if not isinstance(name, yaml.ScalarNode):
+                yield name.start_mark.line + 1, "a list or a block stands where a name belongs"
+                return
+            if name.value in seen:
+                yield name.start_mark.line + 1, f"the key {quoted(name.value)} occurs twice"
+            seen.add(name.value)
+            yield from _wrong_names(inner)
+
+
+def yaml_texts(node: yaml.Node | None) -> Any:
+    """Return the nodes of `strict_yaml` as dicts, lists and texts; None where there is none.
+
+    Parameters
+    ----------
+    node : yaml.Node or None
+
+    Returns
+    -------
+    dict, list, str or None
+        Every scalar as the text it is written as: a version stays a version.
+
+    Examples
+    --------
+    >>> import yaml
+    >>> yaml_texts(yaml.compose("{a: [1.10, null]}", Loader=yaml.SafeLoader))
+    {'a': ['1.10', 'null']}
+    """
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        return {name.value: yaml_texts(inner) for name, inner in node.value}
+    if isinstance(node, yaml.SequenceNode):
+        return [yaml_texts(inner) for inner in node.value]
+    return None if node is None else node.value
+
+
+def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a sort key under which numbers inside names count as numbers, of however many digits.
+
+    Parameters
+    ----------
+    name : str
+        Of a file, or a version.
+
+    Returns
+    -------
+    tuple
+        To sort by.
+
+    Examples
+    --------
+    >>> sorted(["run-10", "run-2"], key=natural)
+    ['run-2', 'run-10']
+    """
+    parts = re.findall(r"[0-9]+|[^0-9]+", name)
+    return tuple(_natural(part) for part in parts)
+
+
+def _natural(part: str) -> tuple[int, int, str]:
+    """Order numbers by their digits, since an integer takes no more than 4,300 of them."""
+    if not (part.isascii() and part.isdigit()):
+        return (1, 0, part)
+    digits = part.lstrip("0")
+    return (0, len(digits), digits)

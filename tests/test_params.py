@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.findings.demo import write_demo
+from medgauge_lib.loading import load_findings, locate
 from medgauge_lib.report.execute import parameters_of, read_notebook
 from medgauge_lib.report.params import (
     FindingsParams,
     Params,
     PlanningParams,
     kind_of,
-    load_findings,
-    locate,
     read_params,
 )
 
@@ -162,18 +161,18 @@ def test_a_missing_key_is_named(folder: Path, key: str) -> None:
         (b"# only a comment\n", "is empty"),
         (b"- a\n- b\n", "is not a mapping"),
         (b"just words\n", "is not a mapping"),
-        (b"benchmark: a\nbenchmark: b\n", "line 2: benchmark is there twice"),
+        (b"benchmark: a\nbenchmark: b\n", "line 2: the key 'benchmark' occurs twice"),
         (b"a:\n\tb: c\n", "indent with spaces"),
         (b"a: [1\n", "not YAML"),
         (b"a: b: c\n", "line 1: not YAML"),
-        (b"a: *nothing\n", "not YAML"),
+        (b"a: *nothing\n", "line 1: holds an alias"),
         (b"--- \na: 1\n--- \nb: 2\n", "not YAML"),
-        (b"? [a]\n: b\n", "line 1: a key is not a word"),
+        (b"? [a]\n: b\n", "line 1: a list or a block stands where a name belongs"),
         (b"\xef\xbb\xbfbenchmark: a\n", "byte order mark"),
         ("benchmark: a\n".encode("utf-16"), "byte order mark"),
         (b"title: \xff\n", "is not UTF-8 at byte 7"),
         (b"title: a\x00b\n", "control character U+0000"),
-        (b"[" * 5000, "nested too deeply"),
+        (b"[" * 5000 + b"]" * 5000, "nested too deeply"),
         (b"title: " + b"a" * 70_000, "larger than 65536 bytes"),
         (b"&a [*a]: 1\n", "line 1"),
         (b"title: !!python/object/apply:os.system ['true']\n", "/title: a list"),
@@ -201,8 +200,8 @@ def test_a_folder_and_a_missing_file_are_refused(folder: Path) -> None:
 def test_a_pipe_is_refused_and_not_waited_for(folder: Path) -> None:
     """A pipe that nobody writes to is no params file."""
     os.mkfifo(folder / "pipe.yaml")
-    assert "is not a file" in refused(folder / "pipe.yaml")
-    assert "is not a file" in refused(Path("/dev/null"))
+    assert "is not a regular file" in refused(folder / "pipe.yaml")
+    assert "is not a regular file" in refused(Path("/dev/null"))
 
 
 @given(st.binary(max_size=200))

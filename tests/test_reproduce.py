@@ -211,7 +211,7 @@ def test_labels_of_an_internal_report_are_held_against_their_hash(tmp_path: Path
 def test_labels_may_be_named_or_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the labels what needs none is reproduced, and the rest says what it misses; exit 2."""
     (tmp_path / "x.labels.json").write_text("{}")
-    reads = "from medgauge_lib.report.params import locate\nlocate(labels)\n" + showing(CHART)
+    reads = "from medgauge_lib.loading import locate\nlocate(labels)\n" + showing(CHART)
     pages = {"summary": notebook(reads), "groups": PAGES["groups"]}
     file = project(tmp_path, pages, labels="../x.labels.json", publish="internal")
     build([file], out=tmp_path / "reports", notebooks=tmp_path / "notebooks", progress=False)

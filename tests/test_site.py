@@ -16,12 +16,13 @@ from make_reports import HOSTILE, figure_data, notebook, project, showing
 
 from medgauge_lib.cli import main
 from medgauge_lib.errors import InputError
+from medgauge_lib.reading import natural
 from medgauge_lib.report import make, paper, plan
 from medgauge_lib.report.build import build
 from medgauge_lib.report.hashes import sha256
 from medgauge_lib.report.manifest import NAME, SINGLE
 from medgauge_lib.report.paper import PAPER, printed, require_browser
-from medgauge_lib.report.site import site_page, version_key
+from medgauge_lib.report.site import site_page
 
 PAGES = {"summary": notebook(showing(figure_data("bars"))), "groups": notebook("1", title="Groups")}
 
@@ -146,7 +147,7 @@ def test_a_pipe_is_no_manifest_and_is_not_waited_for(tmp_path: Path) -> None:
 def test_versions_are_ordered_by_their_numbers(numbers: list[tuple[int, int, int]]) -> None:
     """Versions sort as their numbers do, not as their letters."""
     versions = [".".join(map(str, version)) for version in numbers]
-    assert sorted(versions, key=version_key) == [".".join(map(str, version)) for version in sorted(numbers)]
+    assert sorted(versions, key=natural) == [".".join(map(str, version)) for version in sorted(numbers)]
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,10 @@ import pandas as pd
 
 from medgauge_lib.charts import display, rows, theme
 from medgauge_lib.estimators import exam_bound
+from medgauge_lib.planning import THRESHOLDS, tasks_for_bound
 
 if TYPE_CHECKING:
     from medgauge_lib.board import Board
-
-THRESHOLDS = {0.80: 14, 0.90: 29, 0.95: 59, 0.99: 299}
-"""Tasks that a threshold would demand, as an illustration (methodology, "The exam and its bound")."""
 
 _TOOLTIP = [alt.Tooltip("n_tasks:Q", title="tasks"), alt.Tooltip("shown:N", title="claimable bound")]
 _LONGEST = 400
@@ -123,7 +121,8 @@ def _frame(n: int, kind: str) -> pd.DataFrame:
     last = max(_LONGEST, round(n * 1.3))
     drawn = sorted({*range(1, 61), *(round(60 * (last / 60) ** (k / 60)) for k in range(61))})
     lines = [("curve", k, "") for k in drawn]
-    lines += [("threshold", k, f"{k} tasks: {display.percent(claim)}") for claim, k in THRESHOLDS.items()]
+    demanded = [(bound, tasks_for_bound(bound)) for bound in THRESHOLDS]
+    lines += [("threshold", k, f"{k} tasks: {display.percent(bound)}") for bound, k in demanded]
     claim = display.bound(exam_bound(n))
     lines.append((kind, n, f"{kind}: {display.count(n, 'task')}, a pass would claim {claim}"))
     frame = pd.DataFrame(lines, columns=["kind", "n_tasks", "words"])
@@ -132,7 +131,9 @@ def _frame(n: int, kind: str) -> pd.DataFrame:
 
 
 def _illustration() -> str:
-    return display.listed([f"{display.percent(claim)} needs {n} tasks" for claim, n in THRESHOLDS.items()])
+    return display.listed(
+        [f"{display.percent(bound)} needs {tasks_for_bound(bound)} tasks" for bound in THRESHOLDS]
+    )
 
 
 def _alternative(board: Board) -> str:

@@ -23,6 +23,7 @@ from medgauge_lib.outcomes import N_RUNS
 if TYPE_CHECKING:
     from medgauge_lib.board import Board
     from medgauge_lib.checks import Finding, Rule
+    from medgauge_lib.labels import Publish
     from medgauge_lib.records import RecordSet
 
 Checked = Sequence[tuple["Rule", tuple["Finding", ...]]]
@@ -449,7 +450,7 @@ def _exam_words(board: Board) -> str:
     )
 
 
-def inputs_table(records: RecordSet, *, labels: bool, publish: Literal["public", "internal"]) -> Table:
+def inputs_table(records: RecordSet, *, labels: bool, publish: Publish) -> Table:
     """Every record with the SHA-256 of its file.
 
     Parameters

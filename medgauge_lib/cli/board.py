@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from medgauge_lib.cli.options import PATH, SEED, SOURCES, SUBSET, as_json, one_or_many
+from medgauge_lib.cli.options import PATH, SEED_OPTION, SOURCES, SUBSET, as_json, one_or_many
 
 if TYPE_CHECKING:
     from medgauge_lib.difficulty import Difficulty
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command("board")
 @SOURCES
 @SUBSET
-@SEED
+@SEED_OPTION
 @click.option(
     "--format",
     "shape",
@@ -31,22 +31,19 @@ if TYPE_CHECKING:
     type=PATH,
     help="Closed file of task labels; adds the figures by class of difficulty, which then are not public.",
 )
-def board_command(
-    records: Sequence[Path], subset: str, seed: int | None, shape: str, labels: Path | None
-) -> None:
+def board_command(records: Sequence[Path], subset: str, seed: int, shape: str, labels: Path | None) -> None:
     """Print the board of RECORDS, a folder of result records or the files themselves."""
     from medgauge_lib.board import board
     from medgauge_lib.cli.layout import board_text, strata_text
     from medgauge_lib.difficulty import difficulty
     from medgauge_lib.export import board_table
-    from medgauge_lib.intervals import SEED
     from medgauge_lib.labels import read_labels
     from medgauge_lib.records import read_records
 
     if labels and shape not in ("table", "json"):
         raise click.UsageError(f"--labels goes with --format table or json; {shape} holds one line a row")
     held = read_records(one_or_many(records))
-    found = board(held, subset, seed=SEED if seed is None else seed)
+    found = board(held, subset, seed=seed)
     strata = difficulty(held, found, read_labels(labels), publish="internal") if labels else None
     match shape:
         case "json":

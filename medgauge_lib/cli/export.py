@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from medgauge_lib.cli.options import PATH, SEED, SOURCES, SUBSET, one_or_many
+from medgauge_lib.cli.options import PATH, SEED_OPTION, SOURCES, SUBSET, one_or_many
 from medgauge_lib.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _written(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _of_records(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command its records, subset and seed."""
-    return SOURCES(SUBSET(SEED(command)))
+    return SOURCES(SUBSET(SEED_OPTION(command)))
 
 
 _LABELS = click.option(
@@ -51,7 +51,7 @@ def export() -> None:
 @_of_records
 @_written
 def board_command(
-    records: Sequence[Path], subset: str, seed: int | None, out: Path | None, form: str | None
+    records: Sequence[Path], subset: str, seed: int, out: Path | None, form: str | None
 ) -> None:
     """Write the board of RECORDS, a line a row."""
     from medgauge_lib.export.tables import board_table
@@ -63,7 +63,7 @@ def board_command(
 @_of_records
 @_written
 def pairs_command(
-    records: Sequence[Path], subset: str, seed: int | None, out: Path | None, form: str | None
+    records: Sequence[Path], subset: str, seed: int, out: Path | None, form: str | None
 ) -> None:
     """Write the comparison of every two rows of RECORDS, a line a pair."""
     from medgauge_lib.export.tables import pairs_table
@@ -78,7 +78,7 @@ def pairs_command(
 def dimensions_command(
     records: Sequence[Path],
     subset: str,
-    seed: int | None,
+    seed: int,
     labels: Path | None,
     out: Path | None,
     form: str | None,
@@ -102,7 +102,7 @@ def dimensions_command(
 def difficulty_command(
     records: Sequence[Path],
     subset: str,
-    seed: int | None,
+    seed: int,
     labels: Path | None,
     out: Path | None,
     form: str | None,
@@ -126,8 +126,9 @@ def failures_command(records: Sequence[Path], out: Path | None, form: str | None
     """Write the failed runs of RECORDS by recorded reason, a line a row and reason; all subsets together."""
     from medgauge_lib.export.tables import failures_table
     from medgauge_lib.failures import failures
+    from medgauge_lib.intervals import SEED
 
-    _write(lambda: failures_table(failures(*_board(records, "holdout", None))), out, form)
+    _write(lambda: failures_table(failures(*_board(records, "holdout", SEED))), out, form)
 
 
 @export.command("figure")
@@ -146,13 +147,12 @@ def figure_command(report_dir: Path, figure: str, out: Path | None, form: str | 
     _write(made, out, form)
 
 
-def _board(records: Sequence[Path], subset: str, seed: int | None) -> tuple[RecordSet, Board]:
+def _board(records: Sequence[Path], subset: str, seed: int) -> tuple[RecordSet, Board]:
     from medgauge_lib.board import board
-    from medgauge_lib.intervals import SEED
     from medgauge_lib.records import read_records
 
     held = read_records(one_or_many(records))
-    return held, board(held, subset, seed=SEED if seed is None else seed)
+    return held, board(held, subset, seed=seed)
 
 
 def _labels(labels: Path | None) -> Labels | None:

@@ -10,9 +10,13 @@ from typing import Any
 import click
 import orjson
 
+from medgauge_lib.intervals import SEED
+
 PATH = click.Path(path_type=Path)
 SEED_RANGE = click.IntRange(0, 2**64 - 1)
-SEED = click.option("--seed", type=SEED_RANGE, help="Seed of the resamples.  [default: 20260101]")
+SEED_OPTION = click.option(
+    "--seed", type=SEED_RANGE, default=SEED, show_default=True, help="Seed of the resamples."
+)
 SUBSET = click.option(
     "--subset",
     type=click.Choice(["holdout", "dev", "calib"]),

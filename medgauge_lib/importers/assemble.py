@@ -24,10 +24,8 @@ from medgauge_lib.checks import METHODOLOGY
 from medgauge_lib.errors import InputError, printable
 from medgauge_lib.importers.facts import ASSUMED, FACTS, NOT_RECORDED, OF_THE_BOARD, Given
 from medgauge_lib.importers.reading import Source, Subject, Trial, counted, moment, stamp
+from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.schema import quoted, schema
-
-RUNS = 3
-"""Runs of a task that count."""
 
 _KEY_DIGITS = 24
 _SLUG = 80
@@ -123,7 +121,7 @@ def assemble(source: Source, given: Given, *, kind: str, file: Path) -> Draft:
         outcomes = _outcomes(grouped[subject.name], totals, names, board, file)
         _amounts(outcomes, subject.name, given, own, assumed, file=file)
         records.append(_record(subject, slugs[subject.name], board, own, outcomes, kind, file))
-    left = sum(max(len(runs) - RUNS, 0) for tasks in grouped.values() for runs in tasks.values())
+    left = sum(max(len(runs) - N_RUNS, 0) for tasks in grouped.values() for runs in tasks.values())
     return Draft(
         benchmark=str(board["benchmark"]),
         benchmark_version=str(board["benchmark_version"]),
@@ -200,7 +198,7 @@ def _enough(grouped: Mapping[str, Tasks], file: Path) -> None:
         f"{printable(task)[:80]} of {printable(name)[:80]} ({n})"
         for name, tasks in sorted(grouped.items())
         for task in every
-        if (n := len(tasks.get(task, ()))) < RUNS
+        if (n := len(tasks.get(task, ()))) < N_RUNS
     ]
     if few:
         tasks = f"{len(few)} task{'s have' if len(few) > 1 else ' has'} fewer than three runs"
@@ -249,7 +247,7 @@ def _outcomes(
                     "one benchmark version holds one version of a task, in one subset",
                     file=file,
                 )
-        runs = [_run(number, trial, totals[task], file) for number, trial in enumerate(trials[:RUNS], 1)]
+        runs = [_run(number, trial, totals[task], file) for number, trial in enumerate(trials[:N_RUNS], 1)]
         outcomes.append(
             {
                 "task_key": names[task],
@@ -333,7 +331,7 @@ def _record(
         "service_fingerprint": own["service_fingerprint"],
         "tool_permissions": own["tool_permissions"],
         "allow_internet": False,
-        "target_runs_per_task": RUNS,
+        "target_runs_per_task": N_RUNS,
     }
     if own["reasoning_effort"] is not None:
         conditions["reasoning_effort"] = own["reasoning_effort"]

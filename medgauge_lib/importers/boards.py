@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from medgauge_lib.audit import audit
-from medgauge_lib.checks import checked
+from medgauge_lib.checks import check
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import new_folder
 from medgauge_lib.importers.assemble import Draft
@@ -64,7 +64,7 @@ def _records(draft: Draft, made: Path, source: Path) -> None:
             (drafts / f"{record['id']}.json").write_bytes(record_json(record))
         write(score(read_records(drafts)), folder)
         scored = read_records(folder)
-        findings = [one for _, found in checked(scored) for one in found]
+        findings = list(check(scored))
         if all(one.severity != "unusable" for one in findings):
             findings += [one for _, found in audit(scored).checked for one in found]
     except InputError as error:

@@ -16,9 +16,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from medgauge_lib.errors import InputError
+from medgauge_lib.reading import strict_yaml, yaml_texts
 from medgauge_lib.schema import near, pointer, quoted, schema
 
 FACTS: Mapping[str, str] = {
@@ -147,7 +146,8 @@ def read_given(mapping: str | os.PathLike[str] | None, options: Mapping[str, str
     if mapping is None:
         return Given(options=stated)
     path = Path(mapping)
-    blocks = _yaml(path)
+    found = yaml_texts(strict_yaml(path, what="a mapping file", most=_LARGEST))
+    blocks = _object({} if found is None else found, path, "")
     _known(blocks, ("record", "subjects", "columns", "errors", "prices"), path, "")
     record = _texts(blocks.get("record", {}), FACTS, path, "/record")
     of_subject = [name for name in FACTS if name not in OF_THE_BOARD]
@@ -168,55 +168,6 @@ def read_given(mapping: str | os.PathLike[str] | None, options: Mapping[str, str
 
 _LARGEST = 2**20
 """Bytes of a mapping file; what people write by hand is far smaller."""
-
-
-class _Texts(yaml.BaseLoader):
-    """Every scalar as the text it is written as; a key twice in one block is an error."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(
-                    None, None, "a list or a block stands where a name belongs", key.start_mark
-                )
-            if key.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {quoted(key.value)} occurs twice", key.start_mark
-                )
-            seen.add(key.value)
-        return super().construct_mapping(node, deep=deep)
-
-
-def _yaml(path: Path) -> dict[str, Any]:
-    remedy = "name a YAML file with the blocks record, subjects, columns, errors or prices"
-    try:
-        # A pipe or a device would block or never end.
-        if path.exists() and not path.is_file():
-            raise InputError("is not a regular file", remedy, file=path)
-        if path.stat().st_size > _LARGEST:
-            raise InputError(f"is larger than {_LARGEST} bytes", remedy, file=path)
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError("is not UTF-8", "save it as UTF-8", file=path) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read: {reason.lower()}", remedy, file=path) from None
-    # Aliases would let a small file stand for an enormous one.
-    try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.BaseLoader)):
-            raise InputError("holds an alias (*name)", "write the block out", file=path)
-        found = yaml.load(text, Loader=_Texts)
-    except yaml.MarkedYAMLError as error:
-        line = 0 if error.problem_mark is None else error.problem_mark.line + 1
-        raise InputError(
-            f"line {line}: not YAML: {error.problem or error.context}", remedy, file=path
-        ) from None
-    except yaml.reader.ReaderError:
-        raise InputError("holds a control character", remedy, file=path) from None
-    except RecursionError:
-        raise InputError("is nested too deeply", remedy, file=path) from None
-    return _object(found or {}, path, "")
 
 
 def _object(value: Any, path: Path, place: str) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from typing import Any, cast
 from medgauge_lib.errors import InputError, printable
 from medgauge_lib.files import require_new
 from medgauge_lib.importers import FORMATS
-from medgauge_lib.importers.assemble import RUNS, assemble
+from medgauge_lib.importers.assemble import assemble
 from medgauge_lib.importers.boards import RECORDS, write_boards
 from medgauge_lib.importers.facts import Given
 from medgauge_lib.importers.reading import Reading, require_source
+from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.schema import near, quoted
 
 _ALWAYS = (
@@ -132,7 +133,7 @@ def import_runs(
                 "records": f"{RECORDS}/{draft.benchmark}/{draft.benchmark_version}",
                 "n_records": len(draft.records),
                 "n_tasks": len(draft.names),
-                "n_runs": RUNS * len(draft.names) * len(draft.records),
+                "n_runs": N_RUNS * len(draft.names) * len(draft.records),
                 "runs_left_out": draft.left_out,
             }
             for draft in drafts

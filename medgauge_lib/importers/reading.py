@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from medgauge_lib.errors import InputError
-from medgauge_lib.reading import file_bytes, strict_json
+from medgauge_lib.reading import file_bytes, natural, strict_json
 from medgauge_lib.schema import pointer, quoted
 
 Error = tuple[str, str]
@@ -161,26 +160,6 @@ def source_files(folder: Path, pattern: str) -> list[Path]:
         ) from None
     shown = [path for path in found if not any(p.startswith(".") for p in path.relative_to(folder).parts)]
     return sorted(shown, key=lambda path: [natural(part) for part in path.relative_to(folder).parts])
-
-
-def natural(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Return a sort key under which numbers inside names count as numbers, of however many digits.
-
-    Examples
-    --------
-    >>> sorted(["run-10", "run-2"], key=natural)
-    ['run-2', 'run-10']
-    """
-    parts = re.findall(r"[0-9]+|[^0-9]+", name)
-    return tuple(_natural(part) for part in parts)
-
-
-def _natural(part: str) -> tuple[int, int, str]:
-    """Order numbers by their digits, since an integer takes no more than 4,300 of them."""
-    if not (part.isascii() and part.isdigit()):
-        return (1, 0, part)
-    digits = part.lstrip("0")
-    return (0, len(digits), digits)
 
 
 def sha256_of(contents: Iterable[tuple[str, bytes]]) -> str:

@@ -27,12 +27,12 @@ from medgauge_lib.importers.reading import (
     entry,
     json_document,
     moment,
-    natural,
     none_found,
     sha256_of,
     source_bytes,
     stamp,
 )
+from medgauge_lib.reading import natural
 from medgauge_lib.schema import pointer, quoted
 
 MAPPED = (

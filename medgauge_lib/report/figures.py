@@ -10,14 +10,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from medgauge_lib.charts.figure import FIGURE, TABLE
 from medgauge_lib.errors import InputError
 from medgauge_lib.export.formats import csv_bytes
 from medgauge_lib.report.markup import data_uri, numbered_svg, sanitized, script_json
 from medgauge_lib.schema import quoted
 
-FIGURE = "application/vnd.medgauge.figure+json"
-TABLE = "application/vnd.medgauge.table+json"
-VEGA_LITE = re.compile(r"application/vnd\.vegalite\.v[56]\+json")
+_ANY_VEGA_LITE = re.compile(r"application/vnd\.vegalite\.v[56]\+json")
 
 ROWS_ON_PAGE = 500
 """How many rows of a figure's data a page shows; the CSV file holds them all."""
@@ -104,7 +103,7 @@ class PageFigure:
 
 def is_figure(data: Mapping[str, Any]) -> bool:
     """Tell whether an output is a figure: it says so, or it is a Vega-Lite chart."""
-    return FIGURE in data or _spec(data) is not None
+    return FIGURE in data or spec_in(data) is not None
 
 
 def page_figure(data: Mapping[str, Any], *, number: int, level: int, within: str = "") -> PageFigure:
@@ -132,7 +131,7 @@ def page_figure(data: Mapping[str, Any], *, number: int, level: int, within: str
     InputError
         For an id that is no word, or a chart that cannot be drawn without the network.
     """
-    spec = _spec(data)
+    spec = spec_in(data)
     about = _about(data, spec, number)
     if not _ID.fullmatch(about["id"]):
         raise InputError(
@@ -189,9 +188,25 @@ def _chart(figure: PageFigure, spec: dict[str, Any], data: Mapping[str, Any]) ->
     )
 
 
-def _spec(data: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Give the Vega-Lite spec of an output, or None."""
-    return next((spec for kind, spec in sorted(data.items()) if VEGA_LITE.fullmatch(kind)), None)
+def spec_in(data: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Find the Vega-Lite spec of an output.
+
+    Parameters
+    ----------
+    data : mapping
+        Media type to content.
+
+    Returns
+    -------
+    dict or None
+        None where the output is no chart.
+
+    Examples
+    --------
+    >>> spec_in({"text/plain": "x"}), spec_in({"application/vnd.vegalite.v6+json": {"mark": "bar"}})
+    (None, {'mark': 'bar'})
+    """
+    return next((spec for kind, spec in sorted(data.items()) if _ANY_VEGA_LITE.fullmatch(kind)), None)
 
 
 def _about(data: Mapping[str, Any], spec: Mapping[str, Any] | None, number: int) -> dict[str, str]:

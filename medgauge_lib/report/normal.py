@@ -17,7 +17,7 @@ from typing import Any
 
 import nbformat
 
-from medgauge_lib.report.figures import FIGURE
+from medgauge_lib.charts.figure import FIGURE
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 _CELL_FILE = re.compile(r"[^\s\"'<>(]*ipykernel_\d+[/\\]\d+\.py")

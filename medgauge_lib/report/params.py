@@ -14,21 +14,18 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, cast, get_args
 
 from medgauge_lib.errors import InputError
-from medgauge_lib.records import RecordSet, read_records
+from medgauge_lib.intervals import SEED
+from medgauge_lib.labels import Publish
+from medgauge_lib.outcomes import SUBSETS
+from medgauge_lib.reading import strict_yaml
 from medgauge_lib.schema import near, quoted
 
 if TYPE_CHECKING:
     import yaml
-
-    from medgauge_lib.findings.quality import QualityReport
-
-SUBSETS = ("dev", "holdout", "calib")
-"""The subsets of a benchmark version; they are never pooled."""
-
-PUBLISH = ("public", "internal")
+PUBLISH = get_args(Publish)
 """Who a report is for: a public one never shows the label of a single task."""
 
 MAX_BYTES = 65536
@@ -131,10 +128,10 @@ class Params(ReportParams):
 
     records: str
     subset: Literal["dev", "holdout", "calib"] = "holdout"
-    seed: int = 20260101
+    seed: int = SEED
     labels: str | None = None
     title: str | None = None
-    publish: Literal["public", "internal"] = "public"
+    publish: Publish = "public"
 
     @property
     def records_folder(self) -> Path:
@@ -174,9 +171,9 @@ class FindingsParams(ReportParams):
     submissions: str
     reviews: str
     date: str
-    seed: int = 20260101
+    seed: int = SEED
     title: str | None = None
-    publish: Literal["public", "internal"] = "public"
+    publish: Publish = "public"
 
 
 @dataclass(frozen=True)
@@ -205,9 +202,9 @@ class MethodologyParams(ReportParams):
 
     date: str
     replications: int = 1000
-    seed: int = 20260101
+    seed: int = SEED
     title: str | None = None
-    publish: Literal["public", "internal"] = "public"
+    publish: Publish = "public"
 
 
 @dataclass(frozen=True)
@@ -311,7 +308,7 @@ def read_params(file: str | os.PathLike[str]) -> AnyParams:
         For the first thing wrong with the file, naming the key.
     """
     path = Path(file)
-    nodes = _mapping(path, _text(path))
+    nodes = _mapping(path)
     kind = SYSTEMS[str(_value(path, "system", nodes["system"]))] if "system" in nodes else Params
     for key in nodes:
         if key not in kind.keys:
@@ -333,201 +330,16 @@ def _required(kind: type[ReportParams]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if field.default is MISSING and field.name in kind.keys)
 
 
-def locate(path: str | os.PathLike[str]) -> Path:
-    """Find a path of a params file from wherever a notebook runs.
-
-    In a report a notebook runs in the folder of its params file. Under stock papermill it runs in the
-    project's folder; then the path is looked for from the ``params`` folder as well.
-
-    Parameters
-    ----------
-    path : path
-        Relative to a params file, or absolute.
-
-    Returns
-    -------
-    Path
-        The first that exists of the path from the working folder and from its ``params`` folder; as relative
-        as it came, so that showing it shows nothing of the machine.
-
-    Raises
-    ------
-    InputError
-        Where neither exists; it names both.
-
-    Examples
-    --------
-    >>> locate(".")
-    PosixPath('.')
-    """
-    wanted = Path(path)
-    looked_at = (wanted, Path("params") / wanted)
-    for candidate in looked_at:
-        if candidate.exists():
-            return candidate
-    places = " and ".join(
-        str(Path(os.path.normpath(Path.cwd() / place))) for place in dict.fromkeys(looked_at)
-    )
-    raise InputError(
-        f"{wanted} does not exist; looked at {places}", "correct the path in the params file or cell"
-    )
-
-
-def load(records: str | os.PathLike[str], *, benchmark: str, benchmark_version: str) -> RecordSet:
-    """Read the records a notebook's parameters name, and hold them against the benchmark they say.
-
-    Parameters
-    ----------
-    records : path
-        Folder of result records, found as `locate` finds it.
-    benchmark, benchmark_version : str
-        What the records must be of.
-
-    Returns
-    -------
-    RecordSet
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be used, or holds another benchmark or version.
-    """
-    folder = locate(records)
-    found = read_records(folder)
-    if (found.benchmark, found.benchmark_version) != (benchmark, benchmark_version):
-        raise InputError(
-            f"holds {found.benchmark} {found.benchmark_version}, not {benchmark} {benchmark_version}",
-            "correct benchmark and benchmark_version, or the folder of the records",
-            file=folder,
-        )
-    return found
-
-
-def load_findings(
-    data: str | os.PathLike[str],
-    submissions: str | os.PathLike[str],
-    reviews: str | os.PathLike[str],
-    *,
-    benchmark_version: str,
-    seed: int = 20260101,
-) -> QualityReport:
-    """Score the findings a notebook's parameters name, and hold the data against the version they say.
-
-    Parameters
-    ----------
-    data, submissions, reviews : path
-        Folders as `medgauge_lib.findings.score_findings` takes them, found as `locate` finds them.
-    benchmark_version : str
-        What the data must be of.
-    seed : int
-        Of the resamples of the intervals.
-
-    Returns
-    -------
-    QualityReport
-
-    Raises
-    ------
-    InputError
-        If a folder cannot be used, or the data are of another version.
-    """
-    from medgauge_lib.findings.quality import score_findings
-
-    folder = locate(data)
-    require_version(folder, benchmark_version)
-    return score_findings(folder, locate(submissions), locate(reviews), seed=seed)
-
-
-def require_version(data: Path, benchmark_version: str) -> None:
-    """Require a data folder of finding quality to be of the version that a params file says.
-
-    Parameters
-    ----------
-    data : Path
-        With ``tasks.json`` and ``release.json``.
-    benchmark_version : str
-        What ``release.json`` must say.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be used, or says another version.
-    """
-    from medgauge_lib.findings.contract import read_benchmark
-
-    found = read_benchmark(data).version
-    if found != benchmark_version:
-        raise InputError(
-            f"is version {quoted(str(found))}, not {benchmark_version}"
-            if isinstance(found, str)
-            else found.reason,
-            "correct benchmark_version, or the folder of the data",
-            file=data / "release.json",
-        )
-
-
-def _text(path: Path) -> str:
-    """Give the text of a params file, or say why it is none."""
-    try:
-        # Opening a pipe would wait for whoever writes to it.
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise InputError("is not a file", "name a YAML file such as params/demo.yaml", file=path)
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except IsADirectoryError:
-        raise InputError("is a folder", "name a YAML file such as params/demo.yaml", file=path) from None
-    except OSError as error:
-        reason = (error.strerror or "unreadable").lower()
-        raise InputError(
-            f"cannot be read: {reason}", "name a YAML file such as params/demo.yaml", file=path
-        ) from None
-    if len(data) > MAX_BYTES:
-        raise InputError(
-            f"is larger than {MAX_BYTES} bytes", "name a YAML file such as params/demo.yaml", file=path
-        )
-    if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
-        raise InputError("starts with a byte order mark", "save it as UTF-8 without one", file=path)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 at byte {error.start}", "save it as UTF-8", file=path) from None
-
-
-def _mapping(path: Path, text: str) -> dict[str, yaml.Node]:
-    """Parse YAML into its top-level keys and the nodes they hold."""
+def _mapping(path: Path) -> dict[str, yaml.Node]:
+    """Read a params file into its top-level keys and the nodes they hold."""
     import yaml
 
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        line = 0 if error.problem_mark is None else error.problem_mark.line + 1
-        tab = "\\t" in (error.problem or "")
-        remedy = (
-            "indent with spaces; YAML allows no tab there" if tab else "write one key: value on each line"
-        )
-        raise InputError(
-            f"line {line}: not YAML: {error.problem or error.context}", remedy, file=path
-        ) from None
-    except yaml.reader.ReaderError as error:
-        wrong = f"holds the control character U+{int(error.character):04X}"
-        raise InputError(wrong, "write one key: value on each line", file=path) from None
-    except RecursionError:
-        raise InputError("is nested too deeply", "write one key: value on each line", file=path) from None
+    root = strict_yaml(path, what="a params file such as params/demo.yaml", most=MAX_BYTES)
     if root is None:
         raise InputError("is empty", f"it needs {', '.join(_required(Params))}", file=path)
     if not isinstance(root, yaml.MappingNode):
         raise InputError("is not a mapping", "write one key: value on each line", file=path)
-    nodes: dict[str, yaml.Node] = {}
-    for key, node in root.value:
-        line = key.start_mark.line + 1
-        if not isinstance(key, yaml.ScalarNode):
-            raise InputError(
-                f"line {line}: a key is not a word", "write one key: value on each line", file=path
-            )
-        if key.value in nodes:
-            raise InputError(f"line {line}: {key.value} is there twice", "keep one of the two", file=path)
-        nodes[key.value] = node
-    return nodes
+    return {key.value: node for key, node in root.value}
 
 
 def _unknown_key(path: Path, key: str, kind: type[ReportParams]) -> InputError:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import require_replaceable
+from medgauge_lib.loading import load, require_version
 from medgauge_lib.report import manifest
 from medgauge_lib.report.manifest import RUN, SINGLE
 from medgauge_lib.report.paper import PAPER, require_browser
@@ -24,9 +25,7 @@ from medgauge_lib.report.params import (
     FindingsParams,
     MethodologyParams,
     Params,
-    load,
     read_params,
-    require_version,
 )
 from medgauge_lib.schema import near, quoted
 

@@ -20,10 +20,11 @@ import medgauge_lib
 from medgauge_lib.charts.display import count, text
 from medgauge_lib.errors import InputError
 from medgauge_lib.library import other_than_here
+from medgauge_lib.loading import locate
 from medgauge_lib.report import hashes, manifest
 from medgauge_lib.report.compare import LINES, Difference, differences
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
-from medgauge_lib.report.params import Params, ReportParams, kind_of, locate, read_params
+from medgauge_lib.report.params import Params, ReportParams, kind_of, read_params
 from medgauge_lib.report.shown import Shown
 from medgauge_lib.report.shown import figures as shown_in
 from medgauge_lib.schema import near, quoted

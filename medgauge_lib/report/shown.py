@@ -8,8 +8,9 @@ from typing import Any
 
 import nbformat
 
+from medgauge_lib.charts.figure import FIGURE, TABLE
 from medgauge_lib.errors import InputError
-from medgauge_lib.report.figures import FIGURE, TABLE, VEGA_LITE, is_figure
+from medgauge_lib.report.figures import is_figure, spec_in
 from medgauge_lib.report.hashes import sha256, sorted_json
 
 _BROKEN = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
@@ -92,7 +93,7 @@ def _figures(name: str, text: str) -> dict[str, Shown]:
         table = data.get(TABLE) or {"columns": [], "rows": []}
         if not all(isinstance(row, list) for row in (table["columns"], table["rows"], *table["rows"])):
             raise TypeError("a table is not made of lists")
-        spec = next((value for kind, value in sorted(data.items()) if VEGA_LITE.fullmatch(kind)), None)
+        spec = spec_in(data)
         shown = Shown(
             id=str(told.get("id") or f"figure-{number}"),
             title=str(told.get("title") or f"Figure {number}"),

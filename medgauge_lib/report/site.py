@@ -5,7 +5,6 @@ Systems are never mixed, and versions never compared.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from medgauge_lib.charts.display import count
+from medgauge_lib.reading import natural
 from medgauge_lib.report.exporter import render, sealed, style_sheet
 from medgauge_lib.report.manifest import SINGLE, is_hashes, read_manifest
 from medgauge_lib.report.paper import PAPER
@@ -65,28 +65,6 @@ def site_page(out: Path) -> str:
     return render("site.html.j2", found=found, **sealed(style_sheet()))
 
 
-def version_key(version: str) -> tuple[tuple[int, str], ...]:
-    """Order versions as their authors count: 1.10 comes after 1.9.
-
-    Parameters
-    ----------
-    version : str
-        Numbers and words, divided by anything.
-
-    Returns
-    -------
-    tuple
-        To sort by.
-
-    Examples
-    --------
-    >>> sorted(["1.10.0", "1.9.1", "1.9.0"], key=version_key)
-    ['1.9.0', '1.9.1', '1.10.0']
-    """
-    parts = re.findall(r"\d+|[A-Za-z]+", version)
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
-
-
 def _benchmarks(out: Path) -> dict[str, dict[str, list[Listed]]]:
     """Find the reports below a folder: system to benchmark to versions, newest first."""
     found: dict[str, dict[str, list[Listed]]] = {system: {} for system in SYSTEMS}
@@ -113,7 +91,7 @@ def _benchmarks(out: Path) -> dict[str, dict[str, list[Listed]]]:
         found[kind.system].setdefault(values["benchmark"], []).append(listed)
     return {
         system: {
-            benchmark: sorted(listed, key=lambda one: version_key(one.version), reverse=True)
+            benchmark: sorted(listed, key=lambda one: natural(one.version), reverse=True)
             for benchmark, listed in sorted(benchmarks.items())
         }
         for system, benchmarks in found.items()
