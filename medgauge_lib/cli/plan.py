@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from medgauge_lib.cli.options import SEED, as_json
+from medgauge_lib.cli.options import SEED_OPTION, as_json
 from medgauge_lib.errors import InputError
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def resolution_command(n_rows: int, n_tasks: int, form: str) -> None:
     "--replications", type=click.IntRange(1, 10_000_000), default=2_000, show_default=True,
     help="Simulated boards for each number of tasks.",
 )  # fmt: skip
-@SEED
+@SEED_OPTION
 @click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one for each core]")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a running Dask cluster that does the work.")
 @_FORM

@@ -250,9 +250,9 @@ class PlanningParams(ReportParams):
     correlation: float = 0.5
     power: float = 0.8
     replications: int = 2000
-    seed: int = 20260101
+    seed: int = SEED
     title: str | None = None
-    publish: Literal["public", "internal"] = "public"
+    publish: Publish = "public"
 
 
 AnyParams = Params | FindingsParams | MethodologyParams | PlanningParams
