@@ -161,11 +161,10 @@ def _power(
     correlation: float,
     n_rows: int,
     replications: int,
-    seed: int | None,
+    seed: int,
     jobs: int | None,
     dask: str | None,
 ) -> PowerPlan:
-    from medgauge_lib.intervals import SEED
     from medgauge_lib.parallel import Workers
     from medgauge_lib.planning import power_plan
     from medgauge_lib.progress import Progress
@@ -185,7 +184,7 @@ def _power(
             alpha=first_step(n_rows),
             correlation=correlation,
             n_replications=replications,
-            seed=SEED if seed is None else seed,
+            seed=seed,
             workers=workers,
             progress=told,
         )
