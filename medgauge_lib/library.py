@@ -65,7 +65,13 @@ def other_than_here(described: Mapping[str, Any]) -> Iterator[str]:
 def _code() -> str:
     """Hash every file of this library, so that a changed line of it is seen."""
     root = Path(__file__).parent
-    files = sorted(path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    # Notebooks are inputs of reports with hashes of their own, and no part of the library in a checkout.
+    others = {"__pycache__", "notebooks"}
+    files = sorted(
+        path
+        for path in root.rglob("*")
+        if path.is_file() and not others.intersection(path.relative_to(root).parts)
+    )
     digest = hashlib.sha256()
     for path in files:
         hashed = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import medgauge_lib
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import clear, locked, replace_file, require_writable, writing
 from medgauge_lib.library import library
@@ -22,7 +21,7 @@ from medgauge_lib.report import hashes, manifest
 from medgauge_lib.report.manifest import SINGLE
 from medgauge_lib.report.paper import PAPER
 from medgauge_lib.report.params import AnyParams
-from medgauge_lib.report.plan import Report, plan
+from medgauge_lib.report.plan import Report, notebooks_folder, plan
 
 INDEX = "index.html"
 """The list of all reports, in the folder that holds them."""
@@ -99,9 +98,7 @@ def build(
         built, the others stay as they were.
     """
     root = Path(out)
-    folder = (
-        Path(notebooks) if notebooks is not None else Path(medgauge_lib.__file__).parents[1] / "notebooks"
-    )
+    folder = notebooks_folder() if notebooks is None else Path(notebooks)
     forms = frozenset([SINGLE] * single_file + [PAPER] * pdf)
     _require_ours(root / INDEX)
     reports = plan(params_files, root=root, notebooks=folder, only=only, force=force, forms=forms)

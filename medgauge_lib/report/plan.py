@@ -142,6 +142,23 @@ def plan(
     return list(reports.values())
 
 
+def notebooks_folder() -> Path:
+    """Find the project's notebooks: installed with the library, or beside it in a checkout.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> (notebooks_folder() / "summary.ipynb").is_file()
+    True
+    """
+    library = Path(__file__).parents[1]
+    installed = library / "notebooks"
+    return installed if installed.is_dir() else library.parent / "notebooks"
+
+
 def notebook_files(folder: Path, pages: Sequence[str] = Params.pages) -> list[Path]:
     """List the notebooks of a report in the order of its pages.
 
@@ -164,7 +181,7 @@ def notebook_files(folder: Path, pages: Sequence[str] = Params.pages) -> list[Pa
     """
     found = [path for path in (folder / f"{name}.ipynb" for name in pages) if path.is_file()]
     if not found:
-        remedy = f"use medgauge from its checkout, whose notebooks/ holds {pages[0]}.ipynb"
+        remedy = f"name the folder that holds {pages[0]}.ipynb"
         raise InputError("holds no notebook of a report", remedy, file=folder)
     return found
 

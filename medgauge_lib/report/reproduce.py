@@ -16,7 +16,6 @@ from typing import Any, Literal, TypeGuard
 
 import nbformat
 
-import medgauge_lib
 from medgauge_lib.charts.display import count, text
 from medgauge_lib.errors import InputError
 from medgauge_lib.library import other_than_here
@@ -25,6 +24,7 @@ from medgauge_lib.report import hashes, manifest
 from medgauge_lib.report.compare import LINES, Difference, differences
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
 from medgauge_lib.report.params import Params, ReportParams, kind_of, read_params
+from medgauge_lib.report.plan import notebooks_folder
 from medgauge_lib.report.shown import Shown
 from medgauge_lib.report.shown import figures as shown_in
 from medgauge_lib.schema import near, quoted
@@ -475,7 +475,7 @@ def _versions(library: Mapping[str, Any]) -> Iterable[str]:
 
 def _other_notebooks(notebooks: Mapping[str, Path]) -> Iterable[str]:
     """Tell which notebooks of the report are not those of this library, where it has any."""
-    own = Path(medgauge_lib.__file__).parents[1] / "notebooks"
+    own = notebooks_folder()
     for name, path in notebooks.items():
         source = own / path.name
         if source.is_file() and _cells(source) != _cells(path):
