@@ -73,6 +73,16 @@ def load(records: str | os.PathLike[str], *, benchmark: str, benchmark_version: 
     ------
     InputError
         If the folder cannot be used, or holds another benchmark or version.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from medgauge_lib import demo
+    >>> with TemporaryDirectory() as place:
+    ...     _ = demo.write(place)
+    ...     found = load(f"{place}/bm-demo-lab/0.1.0", benchmark="bm-demo-lab", benchmark_version="0.1.0")
+    >>> found.benchmark
+    'bm-demo-lab'
     """
     folder = locate(records)
     found = read_records(folder)

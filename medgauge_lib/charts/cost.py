@@ -56,7 +56,17 @@ def cost(board: Board) -> alt.LayerChart | alt.FacetChart | alt.Chart:
 
 
 def cost_frame(board: Board) -> pd.DataFrame:
-    """Data of `cost`, one line a row in board order; ``drawn`` says which rows the chart shows."""
+    """Data of `cost`, one line a row in board order; ``drawn`` says which rows the chart shows.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    DataFrame
+    """
     price = _common_price(board)
     frame = pd.DataFrame(
         {
@@ -75,7 +85,17 @@ def cost_frame(board: Board) -> pd.DataFrame:
 
 
 def cost_caption(board: Board) -> str:
-    """How to read `cost`, with the rows that it cannot show and why."""
+    """How to read `cost`, with the rows that it cannot show and why.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    str
+    """
     frame = cost_frame(board)
     left_out = frame[~frame["drawn"]]
     read = (

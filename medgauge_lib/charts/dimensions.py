@@ -206,7 +206,18 @@ def dimension_table(found: Dimensions, board: Board, view: str) -> Table | Sente
 
 
 def dimension_frame(found: Dimensions, view: str) -> pd.DataFrame:
-    """Data of `dimension_table`, one line a row and figure, not rounded; of an absent value the reason."""
+    """Data of `dimension_table`, one line a row and figure, not rounded; of an absent value the reason.
+
+    Parameters
+    ----------
+    found : Dimensions
+    view : str
+        One of the views of `dimension_table`.
+
+    Returns
+    -------
+    DataFrame
+    """
     keys = _keys(found, view)
     shown = {key.name for key in keys} | ({"action_definition"} if view == "M3 actions" else set())
     frame = found.to_frame()

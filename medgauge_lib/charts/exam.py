@@ -108,12 +108,32 @@ def _here(frame: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def exam_frame(board: Board) -> pd.DataFrame:
-    """Data of `exam`: ``kind`` (curve, threshold, this board), ``n_tasks``, ``bound`` and words."""
+    """Data of `exam`: ``kind`` (curve, threshold, this board), ``n_tasks``, ``bound`` and words.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    DataFrame
+    """
     return _frame(board.n_tasks, "this board")
 
 
 def planned_exam_frame(n_tasks: int) -> pd.DataFrame:
-    """Data of `planned_exam`: ``kind`` (curve, threshold, planned), ``n_tasks``, ``bound`` and words."""
+    """Data of `planned_exam`: ``kind`` (curve, threshold, planned), ``n_tasks``, ``bound`` and words.
+
+    Parameters
+    ----------
+    n_tasks : int
+        At least 1.
+
+    Returns
+    -------
+    DataFrame
+    """
     return _frame(n_tasks, "planned")
 
 

@@ -39,7 +39,17 @@ def forest(board: Board) -> alt.HConcatChart:
 
 
 def forest_frame(board: Board) -> pd.DataFrame:
-    """Data of `forest`, one line a row in board order, not rounded."""
+    """Data of `forest`, one line a row in board order, not rounded.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    DataFrame
+    """
     figures = pd.DataFrame(
         {
             "pass_pow_3": [float(row.pass_pow_3) for row in board.rows],

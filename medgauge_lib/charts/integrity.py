@@ -504,7 +504,17 @@ def _labels_words(*, labels: bool, publish: str) -> str:
 
 
 def no_subset(subset: str) -> Sentences:
-    """What stands in place of a board that the records have no task for."""
+    """What stands in place of a board that the records have no task for.
+
+    Parameters
+    ----------
+    subset : str
+        ``holdout``, ``dev`` or ``calib``.
+
+    Returns
+    -------
+    Sentences
+    """
     return Sentences((f"The ranked records hold no task of subset {subset}.",))
 
 

@@ -74,7 +74,17 @@ def differences(board: Board) -> alt.LayerChart | alt.FacetChart | alt.HConcatCh
 
 
 def differences_caption(board: Board) -> str:
-    """How to read `differences`, whichever form it takes."""
+    """How to read `differences`, whichever form it takes.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    str
+    """
     table = "The table behind the figure has the interval, both counts, p and adjusted p of every pair."
     if len(board.pairs.pairs) > MAX_PAIRS:
         return (
@@ -91,7 +101,17 @@ def differences_caption(board: Board) -> str:
 
 
 def differences_frame(board: Board) -> pd.DataFrame:
-    """Data of `differences`, one line a pair: a is higher on the board, the difference is a minus b."""
+    """Data of `differences`, one line a pair: a is higher on the board, the difference is a minus b.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    DataFrame
+    """
     place = {record: k for k, record in enumerate(board.order, 1)}
     name = {row.id: display.text(row.label) for row in board.rows}
     lines = [_line(pair, place, name) for pair in board.pairs.pairs]

@@ -43,7 +43,17 @@ def passes(board: Board) -> alt.HConcatChart:
 
 
 def passes_frame(board: Board) -> pd.DataFrame:
-    """Data of `passes`: tasks down in the order drawn, rows across in board order, passing runs as cells."""
+    """Data of `passes`: tasks down in the order drawn, rows across in board order, passing runs as cells.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    DataFrame
+    """
     outcomes = board.outcomes
     column = {record: r for r, record in enumerate(outcomes.rows)}
     order = _task_order(board)
@@ -54,7 +64,17 @@ def passes_frame(board: Board) -> pd.DataFrame:
 
 
 def passes_caption(board: Board) -> str:
-    """How to read `passes`, whichever form it takes."""
+    """How to read `passes`, whichever form it takes.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    str
+    """
     if board.n_tasks * len(board.rows) <= MAX_CELLS:
         return (
             "One column a task, under its opaque key; tasks that all rows together pass most often stand "

@@ -36,7 +36,17 @@ def quantities(board: Board) -> alt.HConcatChart:
 
 
 def quantities_frame(board: Board) -> pd.DataFrame:
-    """Data of `quantities`, one line a row and quantity, not rounded."""
+    """Data of `quantities`, one line a row and quantity, not rounded.
+
+    Parameters
+    ----------
+    board : Board
+        Any board.
+
+    Returns
+    -------
+    DataFrame
+    """
     lines = []
     for k, row in enumerate(board.rows, 1):
         for quantity in QUANTITIES:

@@ -366,10 +366,12 @@ def plain_table(
         The data, not rounded.
     headers : dict of str
         Columns to show, in order, and what to call them.
-    id, title, caption, alt, provenance
+    id, title, caption, alt : str
         As of a figure.
     shown : DataFrame, optional
         The cells to show where they are not those of `frame`: texts, already formatted.
+    provenance : str
+        As of a figure.
 
     Returns
     -------

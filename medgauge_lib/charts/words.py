@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Paragraphs of plain text; whatever a record wrote in them is shown as text."""
+    """Paragraphs of plain text; whatever a record wrote in them is shown as text.
+
+    Attributes
+    ----------
+    paragraphs : tuple of str
+    """
 
     paragraphs: tuple[str, ...]
 

@@ -76,7 +76,18 @@ class Draws:
 
 @dataclass(frozen=True)
 class Ran:
-    """One run: as a record publishes it, and what only the closed side knows."""
+    """One run: as a record publishes it, and what only the closed side knows.
+
+    Attributes
+    ----------
+    task : Task
+    run : dict
+        As a record holds it.
+    reason : str or None
+        Why it failed; None where it did not.
+    constraints : tuple of str
+        Of the gates it hit.
+    """
 
     task: Task
     run: dict[str, Any]

@@ -108,6 +108,14 @@ def _about(table: str, found: Any, board: Board | None = None) -> dict[str, Any]
 def board_table(board: Board) -> Table:
     """The board: rows in board order, unranked rows last.
 
+    Parameters
+    ----------
+    board : Board
+
+    Returns
+    -------
+    Table
+
     Examples
     --------
     >>> from medgauge_lib import board, demo
@@ -142,7 +150,24 @@ def board_words(rows: Iterable[Row]) -> pd.DataFrame:
 
 
 def pairs_table(board: Board) -> Table:
-    """Every two rows of a board compared on pass^3, in board order."""
+    """Every two rows of a board compared on pass^3, in board order.
+
+    Parameters
+    ----------
+    board : Board
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> from medgauge_lib import board, demo
+    >>> records = demo.record_set("bm-demo-lab", "0.1.0")
+    >>> found = board(records)
+    >>> pairs_table(found).to_bytes("csv").decode().split(",")[:3]
+    ['a', 'b', 'b_count']
+    """
     names = {row.id: display.text(row.label) for row in board.rows}
     lines = [
         (
@@ -168,7 +193,26 @@ def pairs_table(board: Board) -> Table:
 
 
 def dimensions_table(found: Dimensions, board: Board) -> Table:
-    """The figures of M1 to M10, a line a row and figure."""
+    """The figures of M1 to M10, a line a row and figure.
+
+    Parameters
+    ----------
+    found : Dimensions
+    board : Board
+        The one that `found` was made of.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> from medgauge_lib import board, demo, dimensions
+    >>> records = demo.record_set("bm-demo-lab", "0.1.0")
+    >>> found = board(records)
+    >>> dimensions_table(dimensions(records, found), found).to_bytes("csv").decode().split(",")[:3]
+    ['id', 'label', 'ranked']
+    """
     lines = [_dimension_words(row, figure) for row in found.rows for figure in row.figures]
     columns = ["subject", "dimension", "figure", "part", "value", "95 % interval", "provenance", "remark"]
     return Table(found.to_frame(), pd.DataFrame(lines, columns=columns), _about("dimensions", found, board))
@@ -196,7 +240,26 @@ def _dimension_value(figure: DimensionFigure) -> str:
 
 
 def difficulty_table(found: Difficulty, board: Board) -> Table:
-    """Task pass rate and pass^3 by class of difficulty, a line a row and class."""
+    """Task pass rate and pass^3 by class of difficulty, a line a row and class.
+
+    Parameters
+    ----------
+    found : Difficulty
+    board : Board
+        The one that `found` was made of.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> from medgauge_lib import board, demo, difficulty
+    >>> records = demo.record_set("bm-demo-lab", "0.1.0")
+    >>> found = board(records)
+    >>> difficulty_table(difficulty(records, found), found).to_bytes("csv").decode().split(",")[:3]
+    ['id', 'label', 'difficulty']
+    """
     lines = [_stratum_words(row, stratum) for row in found.rows for stratum in row.strata]
     columns = ["subject", "class", "tasks", "pass^3", "pass rate", "provenance", "remark"]
     about = _about("difficulty", found, board) | {"publish": found.publish}
@@ -220,7 +283,24 @@ def _estimate_words(figure: Estimate | Absent) -> str:
 
 
 def failures_table(found: Failures) -> Table:
-    """Failed runs by the reason the verifier recorded, a line a row and reason."""
+    """Failed runs by the reason the verifier recorded, a line a row and reason.
+
+    Parameters
+    ----------
+    found : Failures
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> from medgauge_lib import board, demo, failures
+    >>> records = demo.record_set("bm-demo-lab", "0.1.0")
+    >>> found = board(records)
+    >>> failures_table(failures(records, found)).to_bytes("csv").decode().split(",")[:3]
+    ['id', 'label', 'reason']
+    """
     lines = [line for row in found.rows for line in _reason_words(row)]
     worded = pd.DataFrame(lines, columns=["subject", "reason", "runs", "share of failed runs", "provenance"])
     return Table(found.reasons_frame(), worded, _about("failures", found))
@@ -314,6 +394,12 @@ def figure_table(table: Mapping[str, Any], about: Mapping[str, Any]) -> Table:
     Table
         In words, numbers have four decimals or three digits; columns called ``low``, ``lower`` and ``bound``
         (and those whose names end so) are rounded down, ``high`` and ``upper`` up.
+
+    Examples
+    --------
+    >>> data = {"columns": ["row", "low"], "rows": [["a", 0.12345]]}
+    >>> figure_table(data, {"figure": "rates"}).to_bytes("csv").decode().splitlines()
+    ['row,low', 'a,0.12345']
     """
     columns = list(map(str, table["columns"]))
     frame = pd.DataFrame(table["rows"], columns=columns, dtype=object).apply(_typed)

@@ -332,6 +332,10 @@ def read_benchmark(folder: str | os.PathLike[str]) -> Benchmark:
     folder : path
         Holds ``tasks.json``, ``release.json`` and the corpora, which are read one at a time later.
 
+    Returns
+    -------
+    Benchmark
+
     Raises
     ------
     InputError

@@ -154,11 +154,27 @@ def read_corpus(folder: Path, task: Task) -> Corpus:
     task : Task
         Names the file, its hash and its number of documents.
 
+    Returns
+    -------
+    Corpus
+
     Raises
     ------
     InputError
         Where the path leaves the folder (also through a link), the file cannot be read, is cut off, has
         another hash or another number of documents, or a line is no document or repeats an id.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from medgauge_lib.findings import read_benchmark
+    >>> from medgauge_lib.findings.demo import write_demo
+    >>> with TemporaryDirectory() as place:
+    ...     demo = write_demo(Path(place))
+    ...     benchmark = read_benchmark(demo.data)
+    ...     corpus = read_corpus(demo.data, benchmark.tasks[0])
+    >>> len(corpus) == benchmark.tasks[0].n_documents
+    True
     """
     path = _inside(folder, task.corpus_path)
     try:

@@ -50,7 +50,13 @@ _ENDINGS = (
 
 @dataclass(frozen=True)
 class Demo:
-    """Where the demo lies: the folders that the commands take."""
+    """Where the demo lies.
+
+    Attributes
+    ----------
+    data, submissions, reviews : Path
+        The folders that the commands take.
+    """
 
     data: Path
     submissions: Path

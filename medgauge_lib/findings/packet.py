@@ -113,7 +113,8 @@ def draw(
     ----------
     submission : mapping
         A submission that passed every gate and holds findings.
-    task, corpus
+    task : Task
+    corpus : Corpus
         What it answers.
     seed : str
         Used as text; made after the submission.
@@ -134,7 +135,16 @@ def draw(
 
     Examples
     --------
-    See the command ``medgauge findings packet``.
+    >>> from tempfile import TemporaryDirectory
+    >>> from medgauge_lib.findings import read_benchmark, check_task
+    >>> from medgauge_lib.findings.demo import write_demo
+    >>> with TemporaryDirectory() as place:
+    ...     demo = write_demo(Path(place))
+    ...     benchmark = read_benchmark(demo.data)
+    ...     checked = check_task(benchmark, benchmark.tasks[1], demo.submissions)
+    >>> packet = draw(checked.submission, checked.task, checked.corpus, seed="00ff", documents=60)
+    >>> len(packet.document_ids), packet.quoted <= set(packet.document_ids)
+    (60, True)
     """
     if not FEWEST <= documents <= MOST:
         raise ValueError(f"documents must lie in {FEWEST}..{MOST}, but got {documents}")

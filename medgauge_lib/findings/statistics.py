@@ -84,7 +84,18 @@ def expected(scope: Scope, task: Task, corpus: Corpus) -> dict[str, Statistic]:
 
     Examples
     --------
-    See `check_submission`, whose last gate it is.
+    >>> from tempfile import TemporaryDirectory
+    >>> from medgauge_lib.findings import read_benchmark
+    >>> from medgauge_lib.findings.demo import write_demo
+    >>> with TemporaryDirectory() as place:
+    ...     demo = write_demo(Path(place))
+    ...     benchmark = read_benchmark(demo.data)
+    ...     checked = check_task(benchmark, benchmark.tasks[1], demo.submissions)
+    >>> finding, task = checked.submission["findings"][0], checked.task
+    >>> gate = Gate(task.task_id, finding["finding_id"], ("findings", 0))
+    >>> scope = resolve(finding, task, checked.corpus, gate)
+    >>> expected(scope, task, checked.corpus) == checked.statistics[finding["finding_id"]]
+    True
     """
     known_arms, positive = _outcomes(scope, task.kind)
     kind = _association(scope) if task.kind == ASSOCIATION else _difference(scope)
@@ -378,6 +389,18 @@ def check_task(benchmark: Benchmark, task: Task, submissions: Path) -> Checked:
     ------
     InputError
         On trouble with the corpus, which no submission is to blame for.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from medgauge_lib.findings import read_benchmark
+    >>> from medgauge_lib.findings.demo import write_demo
+    >>> with TemporaryDirectory() as place:
+    ...     demo = write_demo(Path(place))
+    ...     benchmark = read_benchmark(demo.data)
+    ...     checked = check_task(benchmark, benchmark.tasks[0], demo.submissions)
+    >>> checked.status, checked.failures
+    ('valid', ())
     """
     path = submission_path(submissions, task)
     if not path.exists() and not path.is_symlink():

@@ -59,7 +59,15 @@ ASSUMED: Mapping[str, str] = {"subset": "holdout", "tool_permissions": "full"}
 
 @dataclass(frozen=True)
 class Rule:
-    """A piece of an error message and what it means."""
+    """A piece of an error message and what it means.
+
+    Attributes
+    ----------
+    contains : str
+        The piece.
+    attribution, kind : str
+        As a record says them.
+    """
 
     contains: str
     attribution: str
@@ -68,7 +76,12 @@ class Rule:
 
 @dataclass(frozen=True)
 class Price:
-    """Price of a million tokens in and out."""
+    """Price of a million tokens.
+
+    Attributes
+    ----------
+    tokens_in, tokens_out : Fraction
+    """
 
     tokens_in: Fraction
     tokens_out: Fraction

@@ -214,6 +214,17 @@ def spread_at(study: Study[Overlap], share: float, *, correlation: float = 0.0) 
     float or Absent
         Between the first two neighbouring spreads whose shares lie on either side, on the straight line
         between them.
+
+    Examples
+    --------
+    >>> from medgauge_lib.simulation.montecarlo import Share
+    >>> merged = {0.1: 5, 0.2: 10}  # of ten boards
+    >>> lines = tuple(
+    ...     Overlap(Duel(Rates(0.7, spread), Rates(0.6, spread)), Share(count, 10), Share(0, 10))
+    ...     for spread, count in merged.items()
+    ... )
+    >>> round(spread_at(Study("overlap", (), 1, 10, 10, lines), 0.75), 9)
+    0.15
     """
     lines = sorted(
         (line for line in study.lines if line.duel.correlation == correlation and line.merged.n),

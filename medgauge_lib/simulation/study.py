@@ -79,12 +79,14 @@ def concluded(
 
     Parameters
     ----------
-    name, assumptions, seed, asked
+    name, assumptions
         As in `Study`.
     found : tuple of Replications
         One a setting.
     lines : callable
         Gives the lines of one setting.
+    seed, asked : int
+        As in `Study`.
 
     Returns
     -------
