@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medgauge_lib.estimators import Values
+from medgauge_lib.progress import steps
 from medgauge_lib.results import ALPHA, LEVEL, Absent, Estimate, Interval
 
 RESAMPLES = 10_000
@@ -132,9 +133,13 @@ def resample_indices(seed: int, n_tasks: int, *, start: int, stop: int) -> npt.N
     return words.view(np.int64).reshape(stop - start, n_tasks)
 
 
+def _block_size(n_tasks: int) -> int:
+    return max(1, min(RESAMPLES, _BLOCK // n_tasks))
+
+
 def _count_blocks(seed: int, n_tasks: int) -> Iterator[npt.NDArray[np.float64]]:
     """How often each task is drawn in each resample, a block of resamples at a time."""
-    size = max(1, min(RESAMPLES, _BLOCK // n_tasks))
+    size = _block_size(n_tasks)
     for start in range(0, RESAMPLES, size):
         stop = min(start + size, RESAMPLES)
         drawn = resample_indices(seed, n_tasks, start=start, stop=stop)
@@ -195,7 +200,7 @@ def _float_sums(
     keep = n_tasks * RESAMPLES <= _KEPT
     blocks = _cached_counts(seed, n_tasks) if keep else _count_blocks(seed, n_tasks)
     sums, start = np.empty((x.shape[1], RESAMPLES)) if out is None else out, 0
-    for block in blocks:
+    for block in steps(blocks, unit="block of resamples", total=-(-RESAMPLES // _block_size(n_tasks))):
         stop = start + len(block)
         np.matmul(x.T, block.T, out=sums[:, start:stop])
         start = stop

@@ -28,6 +28,7 @@ import pandas as pd
 
 from medgauge_lib.estimators import Quantity, Values
 from medgauge_lib.intervals import SEED, bca, resampled_sums
+from medgauge_lib.progress import steps
 from medgauge_lib.results import LEVEL, Absent, Interval
 
 FAMILY_ALPHA = Fraction(1, 20)
@@ -216,12 +217,12 @@ def compare(
     column = {row: values.rows.index(row) for row in order}
     sums = resampled_sums(values.x, seed=seed)
     found = []
-    for a, b in combinations(order, 2):
+    for a, b in steps(list(combinations(order, 2)), unit="pair"):
         i, j = column[a], column[b]
         d = values.x[:, i] - values.x[:, j]
         interval = bca(d, sums[i] - sums[j], values.denominator, seed=seed, level=level)
         found.append((a, b, d, interval))
-    p_values = [sign_flip_p(d) for _, _, d, _ in found]
+    p_values = [sign_flip_p(d) for _, _, d, _ in steps(found, unit="pair")]
     adjusted = holm(p_values)
     return Pairs(
         quantity=values.quantity,

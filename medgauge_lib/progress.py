@@ -1,6 +1,6 @@
 """Telling how work goes, with the time left: a bar on a terminal, plain lines elsewhere, on standard error.
 
-Work that is over within two seconds is not told of. Nothing here reaches standard output or a file, since
+A command that is over within two seconds tells nothing. Nothing here reaches standard output or a file, since
 times differ from run to run.
 """
 
@@ -8,17 +8,31 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from time import monotonic
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 QUIET_SECONDS = 2.0
-"""What takes no longer is not told of."""
+"""What takes no longer is not told of, and plain lines are at least this far apart."""
 
-_LINES = 10
-"""Most plain lines that tell of steps without a name, one a tenth of the work."""
+PATIENCE_SECONDS = 30.0
+"""Plain lines come a tenth of the work apart, or this long where a tenth takes longer."""
+
+
+@dataclass
+class _Screen:
+    """Where progress is told: by one loop at a time, and since when."""
+
+    last: float
+    taken: bool = False
+
+
+_SCREEN: ContextVar[_Screen | None] = ContextVar("where progress is told", default=None)
 
 
 class Progress:
@@ -42,13 +56,14 @@ class Progress:
 
     def __init__(self, total: int, *, unit: str, enabled: bool = True) -> None:
         self._enabled = enabled
-        self._unit, self._total, self._ended = unit, total, 0
-        self._began, self._lines = monotonic(), 0
+        self._unit, self._total, self._ended, self._tenths = unit, total, 0, 0
+        self._began, self._screen = monotonic(), _SCREEN.get() or _Screen(monotonic())
         self._bar: Any = None
         if enabled and total and sys.stderr.isatty():
             from tqdm import tqdm
 
-            self._bar = tqdm(total=total, unit=unit, file=sys.stderr, leave=False, delay=QUIET_SECONDS)
+            wait = max(0.0, self._screen.last + QUIET_SECONDS - self._began)
+            self._bar = tqdm(total=total, unit=f" {unit}", file=sys.stderr, leave=False, delay=wait)
 
     def __enter__(self) -> Progress:
         return self
@@ -65,8 +80,8 @@ class Progress:
         Parameters
         ----------
         text : str
-            Which one. Without a terminal a step with a name has a line of its own; of the others a line tells
-            each tenth.
+            Which one. Without a terminal a step with a name has a line of its own; the others have a line now
+            and then.
         """
         self._ended += 1
         if self._bar is not None:
@@ -76,18 +91,20 @@ class Progress:
         elif self._enabled and text:
             _print(f"{text} ({self._ended} of {self._total})")
         elif self._enabled:
-            self._tell_tenth()
+            self._tell_time()
 
-    def _tell_tenth(self) -> None:
-        """Print a line where a tenth of the work has ended since the last one."""
-        past = monotonic() - self._began
-        tenth = self._ended * _LINES // self._total
-        if past < QUIET_SECONDS or tenth <= self._lines or self._ended == self._total:
+    def _tell_time(self) -> None:
+        """Print how far it is and what is left, where it is time for a line."""
+        now = monotonic()
+        silent = now - self._screen.last
+        tenths = self._ended * 10 // self._total
+        due = tenths > self._tenths or silent > PATIENCE_SECONDS
+        if silent < QUIET_SECONDS or not due or self._ended == self._total:
             return
         from tqdm import tqdm
 
-        self._lines = tenth
-        left = tqdm.format_interval(past / self._ended * (self._total - self._ended))
+        self._tenths, self._screen.last = tenths, now
+        left = tqdm.format_interval((now - self._began) / self._ended * (self._total - self._ended))
         _print(f"{self._unit} {self._ended} of {self._total}, about {left} left")
 
     def say(self, text: str) -> None:
@@ -104,61 +121,69 @@ class Progress:
             _print(text)
 
 
-class Telling(Protocol):
-    """What a function of the library takes to tell of its steps: an iterable goes in, the same comes out."""
+@contextmanager
+def shown() -> Iterator[None]:
+    """Have the steps of everything inside told of; the command line does so, the library by itself does not.
 
-    def __call__(self, steps: Iterable[T], /, *, unit: str) -> Iterator[T]:
-        """Give the steps one by one; each has ended when the next is asked for."""
+    Examples
+    --------
+    >>> with shown():
+    ...     list(steps("ab", unit="letter"))
+    ['a', 'b']
+    """
+    token = _SCREEN.set(_Screen(monotonic()))
+    try:
+        yield
+    finally:
+        _SCREEN.reset(token)
 
 
-def quietly(steps: Iterable[T], /, *, unit: str) -> Iterator[T]:
-    """Give the steps and tell nothing: what the library does unless asked.
+def is_shown() -> bool:
+    """Say whether steps are told of here.
+
+    Examples
+    --------
+    >>> is_shown()
+    False
+    """
+    return _SCREEN.get() is not None
+
+
+def steps(items: Iterable[T], *, unit: str, total: int | None = None) -> Iterator[T]:
+    """Give the items one by one; where progress is `shown`, tell of each once the next is asked for.
 
     Parameters
     ----------
-    steps : iterable
-        What is gone through.
+    items : iterable
+        What is gone through. Steps within a step are not told of.
     unit : str
-        What a step is, in the singular.
+        What an item is, in the singular.
+    total : int, optional
+        How many there are, where they have no length.
 
     Yields
     ------
     object
-        Each step.
+        Each item.
 
     Examples
     --------
-    >>> list(quietly("ab", unit="letter"))
+    >>> list(steps("ab", unit="letter"))
     ['a', 'b']
     """
-    yield from steps
-
-
-def telling(steps: Iterable[T], /, *, unit: str) -> Iterator[T]:
-    """Give the steps and tell of them on standard error: what the command line does.
-
-    Parameters
-    ----------
-    steps : iterable
-        What is gone through; it has a length.
-    unit : str
-        What a step is, in the singular.
-
-    Yields
-    ------
-    object
-        Each step.
-
-    Examples
-    --------
-    >>> list(telling("ab", unit="letter"))
-    ['a', 'b']
-    """
-    held = steps if isinstance(steps, Sized) else list(steps)
-    with Progress(len(held), unit=unit) as told:
-        for step in held:
-            yield step
-            told.ended()
+    screen = _SCREEN.get()
+    if screen is None or screen.taken:
+        yield from items
+        return
+    number = total if total is not None else len(items) if isinstance(items, Sized) else 0
+    screen.taken = True
+    try:
+        with Progress(number, unit=unit) as told:
+            for item in items:
+                yield item
+                told.ended()
+    finally:
+        screen.taken = False
 
 
 def _print(text: str) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from medgauge_lib.errors import InputError, printable
+from medgauge_lib.progress import steps
 from medgauge_lib.reading import file_bytes, strict_json, unreadable
 from medgauge_lib.schema import fault, quoted
 
@@ -176,7 +177,7 @@ def read_records(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str
     medgauge_lib.errors.InputError: ...: the folder holds no record (*.json)
       put one JSON file a record directly into it
     """
-    parts = [_read(path) for path in _files(source)]
+    parts = [_read(path) for path in steps(_files(source), unit="record")]
     _one_board(parts)
     _ids_once(parts)
     _subjects_once(parts)

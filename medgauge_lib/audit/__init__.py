@@ -36,6 +36,7 @@ from medgauge_lib.checks import Break, Finding, Rule, Severity, unusable
 from medgauge_lib.estimators import Quantity
 from medgauge_lib.intervals import QUANTILE_RULE
 from medgauge_lib.labels import Labels
+from medgauge_lib.progress import steps
 from medgauge_lib.records import Place, Published, RecordSet
 from medgauge_lib.results import Absent
 from medgauge_lib.schema import pointer, quoted
@@ -232,7 +233,7 @@ def against(records: RecordSet, trees: Mapping[str, Tree | Undecided]) -> Audit:
     """
     figures: list[Compared] = []
     found: dict[str, list[Finding]] = {rule.code: [] for rule in RULES}
-    for record, published in records.published.items():
+    for record, published in steps(records.published.items(), unit="record"):
         tree = trees[record]
         if isinstance(tree, Undecided):
             figures += _undecided(record, published, tree)

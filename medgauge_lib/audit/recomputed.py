@@ -41,6 +41,7 @@ from medgauge_lib.intervals import bca, estimate, resampled_sums
 from medgauge_lib.labels import CLASSES, Labels
 from medgauge_lib.outcomes import N_RUNS, SUBSETS, Outcomes, live_runs, outcomes
 from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
+from medgauge_lib.progress import steps
 from medgauge_lib.records import INITIATIVE, Published, RecordSet
 from medgauge_lib.results import Absent, Interval, as_written
 from medgauge_lib.usage import NO_RUN, median, tokens, total
@@ -170,7 +171,7 @@ def recomputed(
             "board": blocks.get(record, Absent("the record is no row of the board")),
             "cost": _cost(runs_of.get(record, live.iloc[:0]), applicable=bool(applicable[record])),
         }
-        for record, published in records.published.items()
+        for record, published in steps(records.published.items(), unit="record")
         if record in ids
     }
 

@@ -27,6 +27,7 @@ from medgauge_lib.cli.report import report_command
 from medgauge_lib.cli.reproduce import reproduce_command
 from medgauge_lib.cli.score import score_command
 from medgauge_lib.errors import InputError
+from medgauge_lib.progress import shown
 
 UNUSABLE = 2
 """Exit code for input that cannot be used."""
@@ -61,7 +62,7 @@ class Commands(click.Group):
         An interrupt leaves with 130 and a termination with 143, after whatever was half written is gone.
         """
         try:
-            with _terminable():
+            with _terminable(), shown():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("medgauge: interrupted", err=True)

@@ -7,32 +7,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import click
-from tqdm import tqdm
 
 from medgauge_lib.cli.options import PATH, SEED_RANGE
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import write_file
 from medgauge_lib.findings.aggregates import STATUSES
-from medgauge_lib.findings.contract import Benchmark, Task, canonical_json, read_benchmark
+from medgauge_lib.findings.contract import Benchmark, canonical_json, read_benchmark
 from medgauge_lib.findings.gates import Failure
 from medgauge_lib.findings.packet import DOCUMENTS, FEWEST, MOST, write_packets
 from medgauge_lib.findings.quality import score_findings
 from medgauge_lib.findings.statistics import Checked, check_task, stray_failures
 from medgauge_lib.intervals import SEED
+from medgauge_lib.progress import steps
 
 
 @click.group()
 def findings() -> None:
     """Finding quality: check submissions, draw audit packets, score reviews."""
-
-
-def _progress(tasks: Sequence[Task]) -> Iterable[Task]:
-    return tqdm(tasks, unit="task", leave=False, disable=None)
 
 
 @findings.command()
@@ -71,7 +67,7 @@ def check(context: click.Context, data: Path, submissions: Path, layout: str) ->
 
 def _checked(benchmark: Benchmark, submissions: Path, unusable: list[InputError]) -> Iterator[Checked]:
     """Yield every task that can be checked; trouble with one corpus does not hide the others."""
-    for task in _progress(benchmark.tasks):
+    for task in steps(benchmark.tasks, unit="task"):
         try:
             # Without its documents: one corpus at a time is in memory.
             yield replace(check_task(benchmark, task, submissions), corpus=None, submission=None)
@@ -114,7 +110,7 @@ def packet(
     The same seed and submission give the same packet. A seed kept in the folder is used again, and refused if
     its file is older than a submission.
     """
-    written = write_packets(data, submissions, out, seed=seed, documents=documents, progress=_progress)
+    written = write_packets(data, submissions, out, seed=seed, documents=documents)
     _print(written.failures, err=True)
     click.echo(f"packets written: {len(written.packets)}, to {out}, seed {written.audit.seed}")
     context.exit(1 if written.failures else 0)
@@ -139,7 +135,7 @@ def score(context: click.Context, data: Path, submissions: Path, reviews: Path, 
     REVIEWS holds one <task_id>.json a task and judge_config.json. A stale review is refused and named with
     what changed; its task waits for another. The conditional mean is over scored tasks only.
     """
-    report = score_findings(data, submissions, reviews, seed=seed, progress=_progress)
+    report = score_findings(data, submissions, reviews, seed=seed)
     write_file(out, canonical_json(report.to_document()))
     _print(report.remarks, err=True)
     counts = Counter(task.status for task in report.tasks)

@@ -19,6 +19,7 @@ from medgauge_lib.demo.published import draft
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import replace_folder, writing
 from medgauge_lib.findings.demo import write_demo
+from medgauge_lib.progress import steps
 from medgauge_lib.records import RecordSet, read_records
 from medgauge_lib.scoring import record_json, score
 
@@ -145,7 +146,7 @@ def _listed(marker: Path | None) -> set[str]:
 
 def _all_files() -> dict[str, bytes]:
     files: dict[str, bytes] = {}
-    for version in VERSIONS:
+    for version in steps(VERSIONS, unit="benchmark version"):
         place = f"{version.benchmark}/{version.version}"
         files |= {f"{place}/{name}": data for name, data in _files(version).items()}
         files[f"{place}.labels.json"] = _labels(version)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from medgauge_lib.findings.contract import (
 from medgauge_lib.findings.corpus import Corpus
 from medgauge_lib.findings.gates import STATES, Failure
 from medgauge_lib.findings.statistics import Checked, check_task, stray_failures, submission_path
+from medgauge_lib.progress import steps
 from medgauge_lib.schema import quoted
 
 DOCUMENTS, FEWEST, MOST = 160, 60, 2000
@@ -350,7 +351,6 @@ def write_packets(
     *,
     seed: str | None = None,
     documents: int | None = None,
-    progress: Callable[[Sequence[Task]], Iterable[Task]] = iter,
 ) -> Packets:
     """Draw the packets of all valid submissions and write them, with seed and budget beside them.
 
@@ -362,8 +362,6 @@ def write_packets(
         Folder for ``<task_id>.json`` and ``judge_config.json``; the judge adds its model and input budget.
     seed, documents
         As for `audit`.
-    progress : callable
-        Wraps the sequence of tasks, for example in a progress bar.
 
     Returns
     -------
@@ -392,7 +390,7 @@ def write_packets(
     failures = list(stray_failures(benchmark, folder, "submission"))
     packets: list[Packet] = []
     contents: dict[str, bytes] = {}
-    for task in progress(benchmark.tasks):
+    for task in steps(benchmark.tasks, unit="task"):
         failed, drawn = _task_packet(check_task(benchmark, task, folder), settings, reference)
         failures.extend(failed)
         if drawn is None:

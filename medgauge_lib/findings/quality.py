@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -33,7 +33,6 @@ from medgauge_lib.findings.contract import (
     JUDGE_CONFIG,
     SCORING_VERSION,
     Benchmark,
-    Task,
     canonical_json,
     read_benchmark,
     read_json,
@@ -45,6 +44,7 @@ from medgauge_lib.findings.packet import STATEMENT, draw
 from medgauge_lib.findings.review import WEIGHTS, review_failures, score_review
 from medgauge_lib.findings.statistics import Checked, Statistic, check_task, stray_failures
 from medgauge_lib.intervals import SEED
+from medgauge_lib.progress import steps
 from medgauge_lib.results import Absent
 from medgauge_lib.schema import quoted
 
@@ -266,16 +266,12 @@ def _task_document(task: TaskQuality) -> dict[str, Any]:
     }
 
 
-_Progress = Callable[[Sequence[Task]], Iterable[Task]]
-
-
 def score_findings(
     data: str | os.PathLike[str],
     submissions: str | os.PathLike[str],
     reviews: str | os.PathLike[str],
     *,
     seed: int = SEED,
-    progress: _Progress = iter,
 ) -> QualityReport:
     """Check every submission, bind every review, and score: the one call a report needs.
 
@@ -287,8 +283,6 @@ def score_findings(
         Folders with one file a task; beside the reviews the judge's configuration.
     seed : int
         Of the resamples of the intervals.
-    progress : callable
-        Wraps the sequence of tasks, for example in a progress bar.
 
     Returns
     -------
@@ -322,7 +316,7 @@ def score_findings(
     judge = _judge(review_folder, benchmark)
     methods: dict[str, Path] = {}
     tasks = []
-    for task in progress(benchmark.tasks):
+    for task in steps(benchmark.tasks, unit="task"):
         path = review_folder / f"{task.task_id}.json"
         scored, method = _score_task(check_task(benchmark, task, folder), path, judge, reference)
         tasks.append(scored)

@@ -33,6 +33,7 @@ from medgauge_lib.importers.reading import (
     source_files,
     stamp,
 )
+from medgauge_lib.progress import steps
 from medgauge_lib.schema import quoted
 
 MAPPED = (
@@ -85,7 +86,7 @@ def read(source: Path, given: Given) -> Reading:
         raise none_found(source, "log (*.eval, *.json)", "an Inspect log, or a folder of them")
     found: dict[str, dict[str, Subject]] = {}
     versions: dict[str, set[str]] = {}
-    for path in files:
+    for path in steps(files, unit="log"):
         data = source_bytes(path)
         log = _log(path, data)
         subject = _subject(path, data, log, given)

@@ -31,6 +31,7 @@ from medgauge_lib.importers.reading import (
     source_files,
     stamp,
 )
+from medgauge_lib.progress import steps
 from medgauge_lib.reading import natural
 from medgauge_lib.schema import pointer, quoted
 
@@ -80,7 +81,7 @@ def read(source: Path, given: Given) -> Reading:
     if not files:
         raise none_found(source, "model_results/<model>/<task>.json", "the folder that holds model_results")
     found: dict[str, dict[str, list[tuple[str, bytes, list[Trial]]]]] = {}
-    for path in files:
+    for path in steps(files, unit="file"):
         data = source_bytes(path)
         service, model, trials = _task(path, json_document(path, data), given)
         kept = found.setdefault(service, {}).setdefault(model, [])

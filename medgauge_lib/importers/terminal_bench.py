@@ -32,6 +32,7 @@ from medgauge_lib.importers.reading import (
     source_bytes,
     stamp,
 )
+from medgauge_lib.progress import steps
 from medgauge_lib.reading import natural
 from medgauge_lib.schema import pointer, quoted
 
@@ -121,7 +122,7 @@ def _subject_folder(source: Path, path: Path) -> Path:
 def _subject(folder: Path, paths: list[Path], given: Given) -> Subject:
     contents = [(path.relative_to(folder).as_posix(), source_bytes(path)) for path in paths]
     timed: list[_Timed] = []
-    for path, (_, data) in zip(paths, contents, strict=True):
+    for path, (_, data) in steps(list(zip(paths, contents, strict=True)), unit="file"):
         rows = entry(json_document(path, data), "results", list, "a list of trials", file=path, place="")
         in_file = [(index, row) for index, row in enumerate(rows)]
         timed += [_trial(path, index, row, given) for index, row in in_file]

@@ -20,6 +20,7 @@ from medgauge_lib.charts.display import count, text
 from medgauge_lib.errors import InputError
 from medgauge_lib.library import other_than_here
 from medgauge_lib.loading import locate
+from medgauge_lib.progress import Progress, is_shown
 from medgauge_lib.report import hashes, manifest
 from medgauge_lib.report.compare import LINES, Difference, differences
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
@@ -435,7 +436,9 @@ def _run(
     folder = Path() if sources.params is None else sources.params.folder
     jobs = [Job(name, path, values, folder, None) for name, path in notebooks.items()]
     made: dict[str, Mapping[str, Shown] | str] = {}
-    for result in run_all(jobs, cell_seconds=cell_seconds):
+    with Progress(len(jobs), unit="notebook", enabled=is_shown()) as told:
+        ran = run_all(jobs, cell_seconds=cell_seconds, done=lambda _: told.ended())
+    for result in ran:
         name = result.job.name
         made[name] = (
             " ".join(str(result).splitlines()[0].split())
