@@ -1,4 +1,4 @@
-"""One browser for every test of pages."""
+"""What several tests share: a browser for pages, and a Dask cluster for work on several machines."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from browsing import CHROMIUM, FLAGS, Seen
+from dask_cluster import Cluster, cluster
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+
+@pytest.fixture(autouse=True)
+def no_time_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a machine is slow changes nothing of what commands say here."""
+    monkeypatch.setattr("medgauge_lib.progress.QUIET_SECONDS", float("inf"))
 
 
 @pytest.fixture(scope="session")
@@ -55,3 +62,11 @@ def opened(browser: Browser) -> Iterator[Any]:
         assert seen.errors == []
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A scheduler and two workers on the loopback interface."""
+    pytest.importorskip("distributed")
+    with cluster(tmp_path_factory.mktemp("dask"), 2) as running:
+        yield running

@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +21,6 @@ from medgauge_lib.parallel import Workers, run
 
 NUMBERS = tuple(range(12))
 SQUARES = {0: 0, 1: 1, 2: 4, 3: 9, 4: 16, 5: 25, 6: 36, 7: 49, 8: 64, 9: 81, 10: 100, 11: 121}
-
-
-@pytest.fixture(scope="module")
-def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A scheduler and two workers."""
-    pytest.importorskip("distributed")
-    with cluster(tmp_path_factory.mktemp("dask"), 2) as running:
-        yield running
 
 
 @pytest.mark.parametrize("jobs", [1, 4])

@@ -9,10 +9,13 @@ import pytest
 from medgauge_lib import progress
 from medgauge_lib.progress import Progress, is_shown, shown, steps
 
+SECONDS = progress.QUIET_SECONDS
+
 
 @pytest.fixture
 def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that every look at moves on by a second."""
+    monkeypatch.setattr(progress, "QUIET_SECONDS", SECONDS)
     ticks = count()
     monkeypatch.setattr(progress, "monotonic", lambda: float(next(ticks)))
 
@@ -41,8 +44,12 @@ def test_plain_lines_say_how_far_and_what_is_left(capsys: pytest.CaptureFixture[
     assert len(said.err.splitlines()) == 9  # the end is not a step to wait for
 
 
-def test_what_is_over_at_once_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_over_at_once_is_not_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A command that takes less than two seconds is silent."""
+    monkeypatch.setattr(progress, "QUIET_SECONDS", SECONDS)
+    monkeypatch.setattr(progress, "monotonic", lambda: 1.0)
     with shown():
         assert sum(steps(range(100), unit="task")) == 4950
     assert capsys.readouterr() == ("", "")

@@ -24,6 +24,11 @@ SUBSET = click.option(
     show_default=True,
     help="Subset of tasks; subsets are never pooled.",
 )
+DASK = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Scheduler of an existing Dask cluster to work on, such as tcp://10.0.0.5:8786.",
+)
 SOURCES = click.argument("records", nargs=-1, required=True, type=PATH)
 
 

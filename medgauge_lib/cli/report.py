@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from medgauge_lib.cli.options import PATH
+from medgauge_lib.cli.options import DASK, PATH
 from medgauge_lib.errors import InputError
 
 
@@ -21,10 +21,15 @@ from medgauge_lib.errors import InputError
     help="Folder that holds all reports.",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Run this notebook only; may be repeated.")
-@click.option("--jobs", type=click.IntRange(1), help="Notebooks that run at a time.  [default: cores + 1]")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Notebooks that run at a time.  [default: cores + 1; with --dask, 1 a worker]",
+)
 @click.option("--cell-seconds", type=click.IntRange(1), help="Time limit of one cell.  [default: 600]")
 @click.option("--single-file", is_flag=True, help="Write report.html besides: the whole report in one file.")
 @click.option("--pdf", is_flag=True, help="Write report.pdf besides, printed by Chromium.")
+@DASK
 @click.option("--force", is_flag=True, help="Build even where no input has changed.")
 def report_command(
     params: Sequence[Path],
@@ -34,9 +39,15 @@ def report_command(
     cell_seconds: int | None,
     single_file: bool,
     pdf: bool,
+    dask: str | None,
     force: bool,
 ) -> None:
-    """Build the reports of the params files PARAMS, or of every file in params/ where none is named."""
+    """Build the reports of the params files PARAMS, or of every file in params/ where none is named.
+
+    With --dask, every machine of the cluster must see the records, the notebooks and the reports under the
+    same paths.
+    """
+    from medgauge_lib.parallel import Workers
     from medgauge_lib.report.build import build
 
     made = build(
@@ -48,6 +59,7 @@ def report_command(
         force=force,
         single_file=single_file,
         pdf=pdf,
+        workers=None if dask is None else Workers(dask=dask),
     )
     for built in made:
         click.echo(f"{built.folder / 'index.html'}: {built.status}")

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import clear, locked, replace_file, require_writable, writing
 from medgauge_lib.library import library
+from medgauge_lib.parallel import Workers
 from medgauge_lib.progress import Progress
 from medgauge_lib.report import hashes, manifest
 from medgauge_lib.report.manifest import SINGLE
 from medgauge_lib.report.paper import PAPER
 from medgauge_lib.report.params import AnyParams
 from medgauge_lib.report.plan import Report, notebooks_folder, plan
+from medgauge_lib.report.versions import build_versions
 
 INDEX = "index.html"
 """The list of all reports, in the folder that holds them."""
@@ -60,6 +64,7 @@ def build(
     pdf: bool = False,
     progress: bool = True,
     notebooks: str | os.PathLike[str] | None = None,
+    workers: Workers | None = None,
 ) -> list[Built]:
     """Build reports.
 
@@ -73,7 +78,8 @@ def build(
         Run these notebooks only. Pages of the others are kept where they were made from the same inputs, and
         left out otherwise. A report without any of these notebooks is left as it is.
     jobs : int, optional
-        How many notebooks run at a time; the number of processors and one more where not given.
+        How many notebooks run at a time; the number of processors and one more where not given, and one for
+        each of several `workers`.
     cell_seconds : int, optional
         Time limit of one cell; ten minutes where not given.
     force : bool
@@ -85,6 +91,10 @@ def build(
         Show a bar on a terminal and plain lines elsewhere, on standard error.
     notebooks : path, optional
         Folder of the notebooks; the project's where not given.
+    workers : Workers, optional
+        Who builds, one version each at a time: other processes, or a cluster whose machines share the file
+        system. This process where not given, which is quickest on one machine of few cores. The bytes are
+        the same.
 
     Returns
     -------
@@ -103,16 +113,17 @@ def build(
     _require_ours(root / INDEX)
     reports = plan(params_files, root=root, notebooks=folder, only=only, force=force, forms=forms)
     todo = [report for report in reports if not report.unchanged]
-    n_runs = sum(len(report.pages) - len(report.kept) for report in todo)
-    with Progress(n_runs, unit="notebook", enabled=progress) as told:
+    make: Callable[..., dict[str, InputError]]
+    if workers is None:
+        make, unit, total = _make, "notebook", sum(len(report.pages) - len(report.kept) for report in todo)
+    else:
+        make = partial(build_versions, notebooks=folder, only=only, force=force, workers=workers)
+        unit, total = "report", len(todo)
+    with Progress(total, unit=unit, enabled=progress) as told, _listed(root):
         for report in reports:
             if report.unchanged:
                 told.say(f"{report.name}: unchanged")
-        failures = _make(todo, root, jobs, cell_seconds, told) if todo else {}
-    if root.is_dir():
-        with locked(root):
-            clear(root)
-            _list_reports(root)
+        failures = make(todo, root=root, jobs=jobs, cell_seconds=cell_seconds, told=told) if todo else {}
     if failures:
         raise next(iter(failures.values()))
     return [
@@ -121,19 +132,24 @@ def build(
     ]
 
 
-def _make(
-    reports: list[Report], root: Path, jobs: int | None, cell_seconds: int | None, told: Progress
-) -> dict[str, InputError]:
-    """Make reports and put each in place of the old one; give the failures."""
-    from medgauge_lib.report.make import put_in_place, run
+def _make(reports: list[Report], *, root: Path, **how: Any) -> dict[str, InputError]:
+    """Make reports in this process, and give the failures."""
+    from medgauge_lib.report.make import make
 
     require_writable(root)
-    failures = run(reports, root=root, jobs=jobs, cell_seconds=cell_seconds, told=told)
-    for report in reports:
-        if report.name not in failures:
-            put_in_place(report, root)
-            told.say(f"{report.name}: {report.folder / 'index.html'}")
-    return failures
+    return make(reports, root=root, **how)
+
+
+@contextmanager
+def _listed(root: Path) -> Iterator[None]:
+    """List all reports at the end, also where not all came to be: what was built before stays."""
+    try:
+        yield
+    finally:
+        if root.is_dir():
+            with locked(root):
+                clear(root)
+                _list_reports(root)
 
 
 def _require_ours(index: Path) -> None:

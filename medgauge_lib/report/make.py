@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,10 +25,10 @@ from medgauge_lib.report.shown import figures
 from medgauge_lib.report.single import single_page
 
 
-def run(
+def make(
     reports: list[Report], *, root: Path, jobs: int | None, cell_seconds: int | None, told: Progress
 ) -> dict[str, InputError]:
-    """Run what has to run, and make each page as soon as its notebook is executed.
+    """Run what has to run, make a page once its notebook is executed, publish a report once it is whole.
 
     Parameters
     ----------
@@ -45,10 +46,24 @@ def run(
     Returns
     -------
     dict
-        Name of each report that failed to its first failure.
+        Name of each report that failed to its first failure, in the order of `reports`.
     """
     by_name = {report.name: report for report in reports}
     failures: dict[str, InputError] = {}
+    waiting = [
+        Job(report.name, path, report.params.values(), report.params.folder, _aside(report, path, root))
+        for report in reports
+        for path in report.pages
+        if path.stem not in report.kept
+    ]
+    left = Counter(job.report for job in waiting)
+
+    def whole(report: Report) -> None:
+        failure = _published(report, root)
+        if failure is not None:
+            failures.setdefault(report.name, failure)
+        else:
+            told.say(f"{report.name}: {report.folder / 'index.html'}")
 
     def done(result: Executed | CellFailed) -> None:
         report = by_name[result.job.report]
@@ -56,19 +71,26 @@ def run(
         if failure is not None:
             failures.setdefault(report.name, failure)
         told.ended(f"{report.name}: {result.job.name}" + (" failed" if failure else ""))
+        left[report.name] -= 1
+        if left[report.name] == 0 and report.name not in failures:
+            whole(report)
 
-    waiting = [
-        Job(report.name, path, report.params.values(), report.params.folder, _aside(report, path, root))
-        for report in reports
-        for path in report.pages
-        if path.stem not in report.kept
-    ]
-    run_all(waiting, workers=jobs, cell_seconds=cell_seconds or CELL_SECONDS, done=done)
     for report in reports:
-        if report.name not in failures:
-            for name, text in report.kept.items():
-                _make_page(report, name, text)
-    return failures
+        if not left[report.name]:
+            whole(report)
+    run_all(waiting, workers=jobs, cell_seconds=cell_seconds or CELL_SECONDS, done=done)
+    return {name: failures[name] for name in by_name if name in failures}
+
+
+def _published(report: Report, root: Path) -> InputError | None:
+    """Publish a report whose notebooks are executed; where that cannot be, say why."""
+    try:
+        for name, text in report.kept.items():
+            _make_page(report, name, text)
+        put_in_place(report, root)
+    except InputError as error:
+        return error
+    return None
 
 
 def _aside(report: Report, notebook: Path, root: Path) -> Path:
