@@ -163,7 +163,9 @@ def test_overlap_says_where_84_percent_are_merged(studies):
         lines.append(replace(line, merged=Share(merged, 10)))
     said = str(charts.overlap_sentences(replace(studies["overlap"], lines=tuple(lines))))
     assert "at no spread of the study where the rank correlation of the rows is 0.0" in said
-    assert "near 0.090 where the rank correlation of the rows is 0.8" in said  # a fifth of the way
+    assert (
+        "near a spread of 0.090 where the rank correlation of the rows is 0.8" in said
+    )  # a fifth of the way
 
 
 def test_flips_say_their_floor(studies):

@@ -6,8 +6,10 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from browsing import NEEDS_CHROMIUM, open_details, violations
 from make_reports import files_of
 
 from medgauge_lib.errors import InputError
@@ -144,3 +146,35 @@ def test_what_cannot_be_simulated_is_refused(tmp_path, before, after, words):
         build([file], out=tmp_path / "out", notebooks=tmp_path / "p/notebooks", progress=False)
     assert words in str(raised.value)
     assert not (tmp_path / "out/methodology").exists()
+
+
+@pytest.mark.browser
+class TestInTheBrowser:
+    """The page as a reader sees it, without a network."""
+
+    pytestmark = NEEDS_CHROMIUM
+
+    def test_every_chart_is_drawn(self, report: Path, opened: Any) -> None:
+        """All charts draw their marks; nothing is requested and the console stays empty."""
+        page = opened(report / "index.html").page
+        marks = ":is(.role-mark:not(.mark-group)) :is(path, text, line, image)"
+        drawn = {
+            figure.get_attribute("data-figure"): figure.locator(marks).count()
+            for figure in page.locator(".chart").all()
+        }
+        assert sorted(drawn) == FIGURES
+        assert min(drawn.values()) >= 18  # six boards with two points, their bars and lines
+
+    def test_axe_finds_nothing(self, report: Path, opened: Any) -> None:
+        """The accessibility checker finds nothing, wide and light, narrow and dark, list included."""
+        for file in (report / "index.html", report.parents[1] / "index.html"):
+            for width, scheme in ((1280, "light"), (390, "dark")):
+                page = opened(file, width, scheme).page
+                open_details(page)
+                assert violations(page) == [], file.name
+
+    def test_the_page_fits_a_narrow_screen(self, report: Path, opened: Any) -> None:
+        """At 390 px the page does not scroll sideways."""
+        page = opened(report / "index.html", 390).page
+        open_details(page)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -210,7 +210,7 @@ def _scales(frame: pd.DataFrame, axes: Axes) -> tuple[alt.X, alt.Y]:
     x = alt.X(
         "at:Q",
         title=axes.x_title,
-        scale=alt.Scale(type="log" if axes.log else "linear", domain=domain, nice=False, zero=False),
+        scale=alt.Scale(type="log", domain=domain) if axes.log else alt.Scale(domain=domain, zero=False),
         axis=alt.Axis(values=list(axes.ticks), grid=False, format="~r"),
     )
     if axes.percent:

@@ -136,7 +136,11 @@ def overlap_sentences(study: Study[Overlap]) -> Sentences:
     said = []
     for correlation in dict.fromkeys(line.duel.correlation for line in study.lines):
         at = spread_at(study, MERGED, correlation=correlation)
-        words = "at no spread of the study" if isinstance(at, Absent) else f"near {display.number(at, 3)}"
+        words = (
+            "at no spread of the study"
+            if isinstance(at, Absent)
+            else f"near a spread of {display.number(at, 3)}"
+        )
         said.append(f"{words} where the rank correlation of the rows is {display.number(correlation, 1)}")
     closest = min(study.lines, key=lambda line: abs(line.duel.ahead.spread - 0.13))
     spread = closest.duel.ahead.spread
