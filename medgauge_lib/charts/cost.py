@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
 import pandas as pd
@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 
 LOG_FROM = 20
 """Ratio of the highest to the lowest cost from which a logarithmic axis is used."""
+
+_WIDTH, _HEIGHT = 620, 360
+_CHARACTER = 6.0
+"""Mean width of a character of a label, in pixels."""
+
+_SIDES: dict[str, tuple[Literal["left", "right"], int, int]] = {
+    "upper right": ("left", 7, -7),
+    "upper left": ("right", -7, -7),
+    "lower right": ("left", 7, 13),
+    "lower left": ("right", -7, 13),
+}
+"""Sides of a point where its label may stand: alignment and distance in pixels, the first is tried first."""
 
 
 def cost(board: Board) -> alt.LayerChart | alt.FacetChart | alt.Chart:
@@ -48,9 +60,9 @@ def cost(board: Board) -> alt.LayerChart | alt.FacetChart | alt.Chart:
         return said
     return alt.layer(
         *_layers(priced),
-        data=priced.assign(label=_names(priced)),
-        width=620,
-        height=360,
+        data=_labelled(priced),
+        width=_WIDTH,
+        height=_HEIGHT,
         description=_alternative(board, priced),
     )
 
@@ -142,7 +154,7 @@ def _common_price(board: Board) -> tuple[str, str] | None:
 
 def _layers(priced: pd.DataFrame) -> list[alt.Chart]:
     low, high = priced["cost"].min(), priced["cost"].max()
-    log = low > 0 and high / low >= LOG_FROM
+    log = _is_log(low, high)
     currency = priced["currency"].iloc[0]
     x = alt.X(
         "cost:Q",
@@ -165,12 +177,59 @@ def _layers(priced: pd.DataFrame) -> list[alt.Chart]:
         x=x, y=alt.Y("low:Q", scale=alt.Scale(domain=[0, 1])), y2="high:Q"
     )
     point = base.mark_point(size=60, filled=True, color=theme.VALUE, opacity=1).encode(x=x, y=y)
-    text = (
-        alt.Chart()
-        .mark_text(align="left", dx=7, dy=-7, color=theme.INK, aria=False)
-        .encode(x=x, y=y, text="label:N")
-    )
-    return [spread, point, text]
+    text = alt.Chart().encode(x=x, y=y, text="label:N")
+    labels = [
+        text.mark_text(align=align, dx=dx, dy=dy, color=theme.INK, aria=False).transform_filter(
+            alt.datum.side == side
+        )
+        for side, (align, dx, dy) in _SIDES.items()
+        if side in set(_sides(priced))
+    ]
+    return [spread, point, *labels]
+
+
+def _labelled(priced: pd.DataFrame) -> pd.DataFrame:
+    """Drawn rows with the label of their point and the side of it on which the label stands."""
+    return priced.assign(label=_names(priced), side=_sides(priced))
+
+
+def _sides(priced: pd.DataFrame) -> list[str]:
+    """Side of each point where its label meets no other label or point, in board order; else the first."""
+    low, high = float(priced["cost"].min()), float(priced["cost"].max())
+    log = _is_log(low, high)
+    across = math.log(high / low) if log else high
+    spots = [
+        (_WIDTH * (math.log(cost / low) if log else cost) / (across or 1), _HEIGHT * (1 - passed))
+        for cost, passed in zip(priced["cost"], priced["pass_pow_3"], strict=True)
+    ]
+    taken = [(x - 5, x + 5, y - 5, y + 5) for x, y in spots]
+    sides = []
+    for (x, y), label in zip(spots, _names(priced), strict=True):
+        boxes = {side: _box(x, y, len(label), side) for side in _SIDES}
+        clashes = {side: sum(_meet(box, other) for other in taken) for side, box in boxes.items()}
+        best = min(boxes, key=lambda side: clashes[side] + 9 * (boxes[side][0] < 0))
+        taken.append(boxes[best])
+        sides.append(best)
+    return sides
+
+
+_Box = tuple[float, float, float, float]
+
+
+def _box(x: float, y: float, length: int, side: str) -> _Box:
+    """Left, right, top and bottom of a label of so many characters, in pixels."""
+    align, dx, dy = _SIDES[side]
+    width = length * _CHARACTER
+    left = x + dx if align == "left" else x + dx - width
+    return left, left + width, y + dy - 8, y + dy + 4
+
+
+def _meet(one: _Box, other: _Box) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+
+
+def _is_log(low: float, high: float) -> bool:
+    return low > 0 and high / low >= LOG_FROM
 
 
 def _names(priced: pd.DataFrame) -> list[str]:

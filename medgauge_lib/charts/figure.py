@@ -261,7 +261,7 @@ def _refuse_unknown_fields(
     """
     if "data" in part:
         rows = part["data"].get("values") or datasets.get(part["data"].get("name", ""))
-    if "transform" in part:
+    if any("filter" not in step for step in part.get("transform", ())):
         rows = None
     columns = {name for row in rows or () if isinstance(row, Mapping) for name in row}
     for name in _fields([part.get("encoding", {}), part.get("facet", {})]) if columns else ():

@@ -16,7 +16,7 @@ from medgauge_lib.audit import Audit, Outcome
 from medgauge_lib.charts import display
 from medgauge_lib.charts.panels import Cell, Line, Panel, panel_table, ranked_first
 from medgauge_lib.charts.tables import Table, plain_table, render
-from medgauge_lib.charts.words import Sentences
+from medgauge_lib.charts.words import Notice, Sentences
 from medgauge_lib.checks import findings_frame
 from medgauge_lib.outcomes import N_RUNS
 
@@ -81,6 +81,42 @@ def integrity_sentences(checked: Checked, found: Audit) -> Sentences:
     return Sentences((first, f"Of {whole:,} published figures {'; '.join(parts)}."))
 
 
+def integrity_notice(records: RecordSet, findings: Sequence[Finding]) -> Notice | Sentences:
+    """Whether the records publish what their runs give, for the top of a report.
+
+    Parameters
+    ----------
+    records : RecordSet
+    findings : sequence of Finding
+        Of the checks and of the audit.
+
+    Returns
+    -------
+    Notice or Sentences
+        A notice where a rule is broken or a published figure differs; a finding that is a note makes none.
+    """
+    wrong = [finding for finding in findings if finding.severity != "note"]
+    if not wrong:
+        return Sentences(
+            ("No rule is broken, and every published figure that the runs decide is what they give.",)
+        )
+    files = {finding.file for finding in wrong}
+    subjects = records.subjects
+    labels = [display.text(label) for label in subjects.loc[subjects["file"].isin(files), "label"]]
+    named = display.listed(labels) if len(labels) <= MANY else display.count(len(labels), "record")
+    figures = sum(finding.code.startswith(_PREFIX) for finding in wrong)
+    parts = [f"{display.count(figures, 'published figure')} that the runs do not give"] if figures else []
+    if figures < len(wrong):
+        parts.append(f"{display.count(len(wrong) - figures, 'break', 'breaks')} of the rules for records")
+    return Notice(
+        (
+            f"▲ These records have {' and '.join(parts)}: {named}.",
+            "This report shows the recomputed figure wherever there is one, and says what is as published.",
+        ),
+        page="integrity",
+    )
+
+
 def checks_table(checked: Checked) -> Table:
     """Every rule with its outcome: those with findings first, then in the order of the rules.
 
@@ -101,7 +137,7 @@ def checks_table(checked: Checked) -> Table:
         columns=["rule", "sentence", "severity", "n_findings", "n_files"],
     )
     broken = [rule.code for rule, those in ordered if those]
-    lines = [(rule.code, rule.sentence, rule.severity, _outcome(those)) for rule, those in ordered]
+    lines = [(rule.code, rule.sentence, rule.severity, _outcome(rule, those)) for rule, those in ordered]
     return _prose_table(
         frame,
         {"Rule": "text", "What it says": "prose", "A break is": "text", "Outcome": "text"},
@@ -109,19 +145,27 @@ def checks_table(checked: Checked) -> Table:
         id="checks",
         title="Every rule and its outcome",
         caption=(
-            "Rules with findings come first, marked ▲. Unusable: figures could not be trusted, and there is "
-            "no report. Error: a rule is broken, or a published figure is not what the runs give. Note: "
-            "worth knowing."
+            "Rules with findings come first, marked ▲, or • where they are no more than notes. Unusable: "
+            "figures could not be trusted, and there is no report. Error: a rule is broken, or a published "
+            "figure is not what the runs give. Note: worth knowing. A break may be milder in a record "
+            "that is listed apart, since it decides nothing for the board."
         ),
         alt=f"{display.count(len(lines), 'rule')}; findings under {display.listed(broken) or 'none'}.",
     )
 
 
-def _outcome(findings: Sequence[Finding]) -> str:
+def _outcome(rule: Rule, findings: Sequence[Finding]) -> str:
+    """How many findings in how many files; where all are milder than a break of the rule, what they are."""
     if not findings:
         return "kept"
-    files = len({finding.file for finding in findings})
-    return f"▲ {display.count(len(findings), 'finding')} in {display.count(files, 'file')}"
+    files = display.count(len({finding.file for finding in findings}), "file")
+    severities = {finding.severity for finding in findings}
+    mark = "•" if severities == {"note"} else "▲"
+    if rule.severity in severities:
+        return f"{mark} {display.count(len(findings), 'finding')} in {files}"
+    counted = Counter(finding.severity for finding in findings)
+    told = display.listed([display.count(n, severity) for severity, n in sorted(counted.items())])
+    return f"{mark} {told} in {files}, of records listed apart"
 
 
 def findings_table(checked: Checked) -> Table | Sentences:

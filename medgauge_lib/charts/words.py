@@ -38,6 +38,34 @@ class Sentences:
         }
 
 
+NOTICE = "application/vnd.medgauge.notice+json"
+"""Media type of a notice: its text, and the page of the report that says more."""
+
+
+@dataclass(frozen=True)
+class Notice(Sentences):
+    """What a reader must know before anything else; a page sets it apart, and building a report prints it.
+
+    Attributes
+    ----------
+    paragraphs : tuple of str
+        The first says it; the others say more.
+    page : str
+        Name of the notebook whose page has the details.
+    """
+
+    page: str
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        first, *others = (html.escape(words) for words in self.paragraphs)
+        shown = (f"<strong>{first}</strong>", *others)
+        return {
+            NOTICE: {"paragraphs": list(self.paragraphs), "page": self.page},
+            "text/html": "\n".join(f"<p>{words}</p>" for words in shown),
+            "text/plain": str(self),
+        }
+
+
 def board_sentences(board: Board) -> Sentences:
     """Who leads and how sure that is, what the board can tell apart, and notes on its order.
 

@@ -63,6 +63,8 @@ def report_command(
     )
     for built in made:
         click.echo(f"{built.folder / 'index.html'}: {built.status}")
+        for notice in built.notices:
+            click.echo(f"{built.folder / 'index.html'}: {notice}", err=True)
 
 
 def _every_params_file() -> list[Path]:

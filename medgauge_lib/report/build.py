@@ -45,11 +45,15 @@ class Built:
         Where it lies.
     status : str
         ``built``, or ``unchanged`` where nothing had to be done.
+    notices : tuple of str
+        What a reader of the built pages must know before anything else, such as records that publish wrong
+        figures.
     """
 
     params: AnyParams
     folder: Path
     status: Literal["built", "unchanged"]
+    notices: tuple[str, ...] = ()
 
 
 def build(
@@ -127,7 +131,9 @@ def build(
     if failures:
         raise next(iter(failures.values()))
     return [
-        Built(report.params, report.folder, "unchanged" if report.unchanged else "built")
+        Built(
+            report.params, report.folder, "unchanged" if report.unchanged else "built", tuple(report.notices)
+        )
         for report in reports
     ]
 

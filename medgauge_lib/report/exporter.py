@@ -16,6 +16,7 @@ from markupsafe import Markup
 from nbconvert.exporters.exporter import Exporter
 from traitlets import List
 
+from medgauge_lib.charts.words import NOTICE
 from medgauge_lib.errors import InputError
 from medgauge_lib.report import assets
 from medgauge_lib.report.figures import PageFigure, is_figure, page_figure
@@ -74,6 +75,13 @@ class PageContext:
         )
 
 
+NOTEBOOK_ONLY = "notebook-only"
+"""Tag of a cell for those who run the notebook: it stands on no page."""
+
+INTERPRETS = "interprets"
+"""Tag of a text that reads the figures right before it: where none is drawn, there is nothing to read."""
+
+
 @dataclass(frozen=True)
 class Block:
     """One piece of a page.
@@ -87,9 +95,10 @@ class Block:
     text : str
         What was printed, or the image as a data URL.
     texts : tuple of str
-        Code of neighbouring cells.
+        Code of neighbouring cells, or the paragraphs of a notice.
     label : str
-        What sets the piece apart from others of its kind, such as ``error``, or the words for an image.
+        What sets the piece apart from others of its kind, such as ``error``, the words for an image, or the
+        page that says more.
     figure : PageFigure or None
         The figure, where the piece is one.
     """
@@ -122,6 +131,8 @@ class Content:
         What it shows, in order.
     figures : dict of PageFigure
         Its figures by id.
+    drawn : bool
+        Whether a figure stands between the latest text and what comes next.
     """
 
     name: str
@@ -131,6 +142,7 @@ class Content:
     within: str = ""
     blocks: list[Block] = field(default_factory=list)
     figures: dict[str, PageFigure] = field(default_factory=dict)
+    drawn: bool = False
 
 
 class PageExporter(Exporter):
@@ -245,7 +257,10 @@ def _read_cell(page: Content, cell: nbformat.NotebookNode, *, hide_defaults: boo
     tags = cell.metadata.get("tags", [])
     if not cell.source.strip() and not cell.get("outputs"):
         return
+    if NOTEBOOK_ONLY in tags or (INTERPRETS in tags and not page.drawn):
+        return
     if cell.cell_type == "markdown":
+        page.drawn = False
         rendered = markdown(cell.source, page.headings, escape=False, attachments=cell.get("attachments"))
         page.blocks.append(Block("markup", markup=rendered))
     elif cell.cell_type == "raw":
@@ -253,6 +268,7 @@ def _read_cell(page: Content, cell: nbformat.NotebookNode, *, hide_defaults: boo
     elif not (hide_defaults and "parameters" in tags):
         for output in cell.outputs:
             page.blocks.extend(_read_output(page, output))
+            page.drawn |= page.blocks[-1].kind == "figure"
         label = "Code and parameters of this run" if "injected-parameters" in tags else "Code"
         _append_code(page, label, _printable(cell.source))
 
@@ -283,6 +299,10 @@ def _read_output(page: Content, output: nbformat.NotebookNode) -> Iterator[Block
         page.figures[figure.id] = figure
         page.headings.note(figure.level, figure.title, figure.anchor)
         yield Block("figure", figure=figure)
+    elif NOTICE in data:
+        told = data[NOTICE]
+        words = tuple(_printable(str(one)) for one in told["paragraphs"])
+        yield Block("notice", texts=words, label=page_label(str(told["page"])))
     elif "text/html" in data:
         yield Block("markup", markup=sanitized(data["text/html"]), label="scroll")
     elif "text/markdown" in data:
@@ -396,14 +416,14 @@ def _rendered(page: Content, context: PageContext) -> tuple[str, dict[str, bytes
 
 
 def page_script() -> str:
-    """Give the one script of every page: drawing, tables, and the subject that is highlighted.
+    """Give the one script of every page: drawing, tables, the subject that is highlighted, and sections.
 
     Returns
     -------
     str
         JavaScript, to stand in a script element.
     """
-    return "".join(assets.template_text(name) for name in ("charts.js", "tables.js", "subjects.js"))
+    return "".join(map(assets.template_text, ("charts.js", "tables.js", "subjects.js", "folds.js")))
 
 
 def sealed(css: str, *scripts: str, elsewhere: bool = False) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from medgauge_lib.report.manifest import RUN, SINGLE
 from medgauge_lib.report.paper import PAPER, printed
 from medgauge_lib.report.params import Params
 from medgauge_lib.report.plan import Report, labels_modified
-from medgauge_lib.report.shown import figures
+from medgauge_lib.report.shown import figures, notices
 from medgauge_lib.report.single import single_page
 
 
@@ -126,6 +126,7 @@ def _make_page(report: Report, name: str, text: str) -> None:
             )
     report.files[context.current] = html.encode()
     report.figures |= figures(name, text)
+    report.notices += notices(text)
     report.files[f"notebooks/{name}.ipynb"] = text.encode()
 
 

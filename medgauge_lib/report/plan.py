@@ -61,6 +61,8 @@ class Report:
         Path to content of what is made so far.
     figures : dict
         Id to figure of what is made so far.
+    notices : list of str
+        What its pages say before anything else.
     times : dict
         Name of notebook to the times of its run.
     """
@@ -76,6 +78,7 @@ class Report:
     date: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     figures: dict[str, Shown] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
     times: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -9,7 +9,8 @@ from typing import Any
 import nbformat
 
 from medgauge_lib.charts.figure import FIGURE, TABLE
-from medgauge_lib.errors import InputError
+from medgauge_lib.charts.words import NOTICE
+from medgauge_lib.errors import InputError, printable
 from medgauge_lib.report.figures import is_figure, spec_in
 from medgauge_lib.report.hashes import sha256, sorted_json
 
@@ -81,6 +82,24 @@ def figures(name: str, text: str) -> dict[str, Shown]:
     except (nbformat.reader.NotJSONError, nbformat.ValidationError, *_BROKEN) as error:
         wrong = f"notebook {name} of the report cannot be read: {type(error).__name__}"
         raise InputError(wrong, "build the report anew") from None
+
+
+def notices(text: str) -> list[str]:
+    """Find what an executed notebook says before anything else.
+
+    Parameters
+    ----------
+    text : str
+        The executed notebook.
+
+    Returns
+    -------
+    list of str
+        The first paragraph of each notice, in order.
+    """
+    cells = nbformat.reads(text, as_version=4).cells
+    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
+    return [printable(str(data[NOTICE]["paragraphs"][0])) for data in outputs if NOTICE in data]
 
 
 def _figures(name: str, text: str) -> dict[str, Shown]:

@@ -35,6 +35,20 @@
     return collator.compare(a.unit, b.unit) || sign * (a.number - b.number);
   };
 
+  // Says that columns lie beyond the right edge, as long as they do.
+  const hint = (scroller) => {
+    const words = document.createElement("span");
+    words.className = "more";
+    words.textContent = "Scroll for more columns →";
+    const look = () => {
+      words.hidden = scroller.scrollWidth - scroller.clientWidth - Math.abs(scroller.scrollLeft) < 8;
+    };
+    new ResizeObserver(look).observe(scroller);
+    scroller.addEventListener("scroll", look, { passive: true });
+    look();
+    return words;
+  };
+
   class SortedTable {
     constructor(table, name, own) {
       this.table = table;
@@ -82,8 +96,9 @@
       });
       this.status = document.createElement("span");
       this.status.setAttribute("role", "status");
-      tools.append(this.reset, this.status);
-      (this.table.closest(".mg-scroll, .scroll") ?? this.table).before(tools);
+      const scroller = this.table.closest(".mg-scroll, .scroll") ?? this.table;
+      tools.append(this.reset, this.status, hint(scroller));
+      scroller.before(tools);
     }
 
     // Up, down, and back to the table's own order.
