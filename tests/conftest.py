@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from browsing import CHROMIUM, FLAGS, Seen
+from browsing import CHROMIUM, FLAGS, Seen, assert_quiet, load, watched
 from dask_cluster import Cluster, cluster
+
+from medgauge_lib import demo
+from medgauge_lib.report.build import build
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -32,6 +36,24 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of all reports, with the public report of the demo's largest board, as pages and one file."""
+    root = tmp_path_factory.mktemp("published")
+    demo.write(root / "demo")
+    project = Path(__file__).parents[1]
+    shutil.copytree(project / "notebooks", root / "notebooks", ignore=shutil.ignore_patterns(".*"))
+    shutil.copytree(project / "params", root / "params")
+    build(
+        [root / "params/demo-ward-1.1.0.yaml"],
+        out=root / "reports",
+        notebooks=root / "notebooks",
+        single_file=True,
+        progress=False,
+    )
+    return root / "reports"
+
+
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Any]:
     """A function that opens a file and returns what the page did; nothing forbidden may have happened."""
@@ -42,24 +64,14 @@ def opened(browser: Browser) -> Iterator[Any]:
             offline=True, viewport={"width": width, "height": 900}, color_scheme=scheme, **options
         )
         contexts.append(context)
-        seen = Seen(context.new_page())
+        seen = watched(context.new_page())
         seen_pages.append(seen)
-        seen.page.on("request", lambda request: seen.requests.append(request.url))
-        seen.page.on(
-            "console", lambda said: said.type in ("error", "warning") and seen.errors.append(said.text)
-        )
-        seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
-        seen.page.on("dialog", lambda dialog: (seen.dialogs.append(dialog.message), dialog.dismiss()))
-        seen.page.goto(file.as_uri())
-        if options.get("java_script_enabled", True) and file.parent.name != "reports":
-            seen.page.locator("html[data-charts]").wait_for(state="attached")
+        load(seen, file, scripts=options.get("java_script_enabled", True))
         return seen
 
     yield open_file
     for seen in seen_pages:
-        assert [url for url in seen.requests if not url.startswith(("file:", "data:"))] == []
-        assert seen.dialogs == []
-        assert seen.errors == []
+        assert_quiet(seen)
     for context in contexts:
         context.close()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from browsing import NEEDS_CHROMIUM, open_details, violations
+from browsing import NEEDS_CHROMIUM, Facts, assert_quiet, load, open_details, visit, watched
 from jinja2 import Environment
 from make_reports import HOSTILE, figure_data, notebook, project, showing, spec
 from playwright.sync_api import Browser, Page
@@ -189,24 +189,34 @@ def built(root: Path, file: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def pages(report: Path, others: Path) -> list[Path]:
-    """Every page of both reports, their single files, and a list of reports."""
-    return [*sorted(report.glob("*.html")), *sorted(others.glob("*.html")), report.parents[1] / "index.html"]
+def pages(report: Path, others: Path, published: Path) -> list[Path]:
+    """Every page of the three reports, their single files, and a list of reports."""
+    folders = (report, others, published / "bm-demo-ward/1.1.0")
+    return [*(file for one in folders for file in sorted(one.glob("*.html"))), published / "index.html"]
 
 
-def test_every_mark_is_drawn_and_nothing_is_requested(pages: list[Path], opened: Any) -> None:
-    """Each figure of each page draws its marks; there is no request and nothing in the console."""
-    drawn: dict[tuple[Path, str], int] = {}
+@pytest.fixture(scope="session")
+def facts(pages: list[Path], published: Path, browser: Browser) -> dict[Path, Facts]:
+    """What one visit to each page finds out; nothing was requested, asked or written to the console."""
+    found = {}
     for file in pages:
-        page = opened(file).page
-        figures = page.locator(".chart[data-figure]")
-        for number in range(figures.count()):
-            figure = figures.nth(number)
-            marks = figure.locator(":is(.role-mark:not(.mark-group)) :is(path, text, line, image)").count()
-            drawn[file, str(figure.get_attribute("data-figure"))] = marks
-        assert page.evaluate("document.documentElement.dataset.charts ?? 'none'") in ("drawn", "none")
+        context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
+        seen = watched(context.new_page())
+        load(seen, file)
+        # A single file is the pages once more, and data look alike in every report.
+        own = file.name != SINGLE
+        found[file] = visit(seen.page, data=own and published not in file.parents, narrow=own)
+        assert_quiet(seen)
+        context.close()
+    return found
+
+
+def test_every_mark_is_drawn_and_nothing_is_requested(facts: dict[Path, Facts]) -> None:
+    """Each figure of each page draws its marks; there is no request and nothing in the console."""
+    drawn = {(file, name): n for file, one in facts.items() for name, n in one.marks.items()}
+    assert {one.drawn for one in facts.values()} == {"drawn", "none"}
     assert min(drawn.values()) > 0
-    for folder in {file.parent for file in pages[:-1]}:
+    for folder in {file.parent for file in facts if file.parent.name != "reports"}:
         specs = {path.name.removesuffix(".vl.json") for path in (folder / "figures").glob("*.vl.json")}
         assert {name for file, name in drawn if file.parent == folder and file.name != SINGLE} == specs
         assert sum(file == folder / SINGLE for file, _ in drawn) == len(specs)
@@ -214,31 +224,21 @@ def test_every_mark_is_drawn_and_nothing_is_requested(pages: list[Path], opened:
     assert {name: n for (_, name), n in drawn.items()}["difficulty-bars"] == 3
 
 
-def test_axe_finds_nothing(pages: list[Path], opened: Any) -> None:
+def test_axe_finds_nothing(facts: dict[Path, Facts]) -> None:
     """The accessibility checker finds nothing, on a wide and a narrow screen, in light and in dark."""
-    for file in pages:
-        for width, scheme in ((1280, "light"), (390, "dark")):
-            page = opened(file, width, scheme).page
-            if file.name != SINGLE:  # its data are those of the pages, and checking them twice takes minutes
-                open_details(page)
-            assert violations(page) == [], file.name
+    assert {file: one.wide + one.narrow for file, one in facts.items() if one.wide + one.narrow} == {}
 
 
-def test_hostile_strings_stay_text(pages: list[Path], opened: Any) -> None:
+def test_hostile_strings_stay_text(facts: dict[Path, Facts]) -> None:
     """No string of a record or a params file becomes an element, a script or a request."""
-    for file in pages:
-        page = opened(file).page
-        assert page.evaluate("'hit' in window") is False
-        assert page.locator("img:not([src^='data:image/'])").count() == 0
-        scripts = page.locator("script:not([type='application/json'])").count()
-        assert scripts == (0 if file.parent.name == "reports" else 2 if page.locator(".chart").count() else 1)
-        assert page.locator("[onclick], [onerror], [onload], iframe, object, embed, base").count() == 0
-        addresses = page.evaluate(
-            "[...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href'))"
-        )
+    for file, one in facts.items():
+        assert not one.hit
+        assert one.counted["images"] == one.counted["handlers"] == 0
+        scripts = 0 if file.parent.name == "reports" else 2 if one.counted["charts"] else 1
+        assert one.counted["scripts"] == scripts
         inline = r"data:(text/csv|application/json|image/svg\+xml);base64,[\w+/=]*"
         allowed = rf"[#./\w-]+(\.\w+)*|{inline}" if file.name == SINGLE else r"[#./\w-]+(\.\w+)*"
-        assert [address for address in addresses if not re.fullmatch(allowed, address)] == []
+        assert [address for address in one.addresses if not re.fullmatch(allowed, address)] == []
 
 
 def test_tooltips_show_hostile_text_as_text(others: Path, opened: Any) -> None:
@@ -275,19 +275,10 @@ def test_the_policy_stops_what_is_injected(report: Path, browser: Browser) -> No
     context.close()
 
 
-def test_pages_fit_a_narrow_screen(pages: list[Path], opened: Any) -> None:
+def test_pages_fit_a_narrow_screen(facts: dict[Path, Facts]) -> None:
     """At 390 px no page scrolls sideways; what is wider scrolls in a region the keyboard reaches."""
-    for file in pages:
-        page = opened(file, 390).page
-        open_details(page)
-        assert page.evaluate("document.documentElement.scrollWidth") == 390, file.name
-        unreachable = page.evaluate(
-            """() => [...document.querySelectorAll("main *")]
-                .filter(element => element.scrollWidth > element.clientWidth + 1 && element.tabIndex < 0)
-                .filter(element => ["auto", "scroll"].includes(getComputedStyle(element).overflowX))
-                .map(element => element.outerHTML.slice(0, 80))"""
-        )
-        assert unreachable == [], file.name
+    assert {file: one.width for file, one in facts.items() if one.width != 390} == {}
+    assert {file: one.unreachable for file, one in facts.items() if one.unreachable} == {}
 
 
 def test_charts_keep_a_readable_size(others: Path, opened: Any) -> None:
@@ -298,23 +289,17 @@ def test_charts_keep_a_readable_size(others: Path, opened: Any) -> None:
     assert box["width"] >= 570
 
 
-def test_headings_and_landmarks_of_every_page(pages: list[Path], opened: Any) -> None:
+def test_headings_and_landmarks_of_every_page(facts: dict[Path, Facts]) -> None:
     """One h1, no level left out, one main, header and footer; ids are unique; the current page is marked."""
-    for file in pages[:-1]:
-        page = opened(file).page
-        levels = page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(h => +h.tagName[1])")
-        assert levels.count(1) == 1
-        assert levels[0] == 1
-        assert all(after - before <= 1 for before, after in pairwise(levels))
-        for landmark in ("main", "body > header", "nav.pages", "body > footer"):
-            assert page.locator(landmark).count() == 1
-        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(element => element.id)")
-        assert len(ids) == len(set(ids)), file
-        marked = page.locator("nav [aria-current=page]")
-        if file.name == SINGLE:
-            assert marked.count() == 0
-        else:
-            assert marked.get_attribute("href") == file.name
+    for file, one in facts.items():
+        if file.parent.name == "reports":
+            continue
+        assert one.levels.count(1) == 1
+        assert one.levels[0] == 1
+        assert all(after - before <= 1 for before, after in pairwise(one.levels))
+        assert {one.counted[landmark] for landmark in ("main", "header", "pages", "footer")} == {1}
+        assert len(one.ids) == len(set(one.ids)), file
+        assert one.current == ([] if file.name == SINGLE else [file.name])
 
 
 def test_the_keyboard_reaches_content_and_data(report: Path, opened: Any) -> None:

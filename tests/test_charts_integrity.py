@@ -14,8 +14,8 @@ from medgauge_lib import charts, demo
 from medgauge_lib.audit import audit
 from medgauge_lib.board import board
 from medgauge_lib.charts.integrity import SHOWN
-from medgauge_lib.charts.words import Sentences
-from medgauge_lib.checks import RULES, checked
+from medgauge_lib.charts.words import Notice, Sentences
+from medgauge_lib.checks import RULES, check, checked
 from medgauge_lib.records import read_records
 
 
@@ -39,9 +39,12 @@ def test_every_rule_has_an_outcome(ward):
     lines = [[cell.text for cell in row] for row in table[1:]]
     assert sorted(line[0] for line in lines) == sorted(rule.code for rule, _ in rules)
     assert len(lines) == len(RULES) + len(found.checked)
-    marked = [line[3].startswith("▲") for line in lines]
-    assert marked == sorted(marked, reverse=True)
-    assert {line[3] for line in lines if not line[3].startswith("▲")} == {"kept"}
+    kept = [line[3] == "kept" for line in lines]
+    assert kept == sorted(kept)
+    # The rule says unusable, but a record that is listed apart may hold other tasks.
+    assert [line[2:] for line in lines if line[3] != "kept"] == [
+        ["unusable", "• 1 note in 1 file, of records listed apart"]
+    ]
 
 
 def test_findings_have_their_place(tmp_path):
@@ -248,3 +251,35 @@ def test_text_of_records_stays_text(tmp_path):
         charts.inputs_table(records, labels=False, publish="public"),
     ):
         assert not tags(made.html) & {"script", "img", "a"}
+
+
+def test_records_that_publish_wrong_figures_are_told_first(tmp_path):
+    """A notice names how many figures differ, how many rules are broken, and whose records they are in."""
+
+    def change(records):
+        records["res-2026-06-13-dill-plain"]["run_outcomes"][0]["runs"][0]["s"] = 0.123
+        records["res-2026-06-13-elder-plain"]["scores"]["by_subset"]["holdout"]["pass_at_3"] = 0.5
+
+    records = changed(tmp_path / "changed", *WARD, change)
+    findings = (*check(records), *audit(records).findings)
+    assert len(findings) == 3
+    notice = charts.integrity_notice(records, findings)
+    assert isinstance(notice, Notice)
+    assert notice.page == "integrity"
+    assert notice.paragraphs[0] == (
+        "▲ These records have 1 published figure that the runs do not give and 1 break of the rules "
+        "for records: demo-model-dill · hx-demo-plain 0.9.0 and demo-model-elder · hx-demo-plain 0.9.0."
+    )
+    bundle = notice._repr_mimebundle_()
+    assert bundle["application/vnd.medgauge.notice+json"]["page"] == "integrity"
+    assert bundle["text/html"].startswith("<p><strong>▲ These records")
+
+
+def test_notes_alone_are_no_notice(ward):
+    """A board whose only finding is a note says that its figures are what the runs give."""
+    records, _, _, audited = ward
+    findings = (*check(records), *audited.findings)
+    assert [finding.severity for finding in findings] == ["note"]
+    told = charts.integrity_notice(records, findings)
+    assert not isinstance(told, Notice)
+    assert "No rule is broken" in str(told)

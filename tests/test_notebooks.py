@@ -185,6 +185,7 @@ def test_committed_notebooks_ask_one_question(committed):
     assert first.source.startswith("# ")
     assert "?" in first.source
     assert last.source.startswith("## What to try next")
+    assert last.metadata.get("tags") == ["notebook-only"]  # a page is read, not run
     assert sum(cell.source.startswith("# ") for cell in notebook.cells if cell.cell_type == "markdown") == 1
 
 
