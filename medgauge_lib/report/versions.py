@@ -109,11 +109,14 @@ def build_versions(
             )
             for report in reports
         ]
-        for index, failure in run(build_version, versions, workers=workers):
-            name = reports[index].name
-            if failure is not None:
-                failures[name] = failure
-            told.ended(name + (" failed" if failure else ""))
+        for index, outcome in run(build_version, versions, workers=workers):
+            report = reports[index]
+            if isinstance(outcome, InputError):
+                failures[report.name] = outcome
+                told.ended(f"{report.name} failed")
+            else:
+                report.notices += outcome
+                told.ended(report.name)
     return {report.name: failures[report.name] for report in reports if report.name in failures}
 
 
@@ -128,7 +131,7 @@ def _marked(root: Path) -> Iterator[Path]:
         mark.unlink(missing_ok=True)
 
 
-def build_version(version: Version) -> InputError | None:
+def build_version(version: Version) -> list[str] | InputError:
     """Build and publish one version; this is what a worker does.
 
     Parameters
@@ -137,8 +140,8 @@ def build_version(version: Version) -> InputError | None:
 
     Returns
     -------
-    InputError or None
-        Why it could not be built, as a value, so that it leaves the other versions alone.
+    list of str or InputError
+        The notices of its pages; or why it could not be built, as a value, so that other versions go on.
     """
     try:
         with _ONE_AT_A_TIME:
@@ -147,7 +150,7 @@ def build_version(version: Version) -> InputError | None:
         return error
 
 
-def _built(version: Version) -> InputError | None:
+def _built(version: Version) -> list[str] | InputError:
     from medgauge_lib.report.make import make
 
     here = platform.node()
@@ -179,4 +182,4 @@ def _built(version: Version) -> InputError | None:
         cell_seconds=version.cell_seconds,
         told=Progress(0, unit="notebook", enabled=False),
     )
-    return failures.get(report.name)
+    return failures.get(report.name) or report.notices
