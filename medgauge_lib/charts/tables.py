@@ -73,10 +73,28 @@ class Table:
         }
 
 
-@lru_cache(maxsize=1)
-def _templates() -> jinja2.Environment:
+@lru_cache
+def templates(package: str, folder: str = "templates") -> jinja2.Environment:
+    """Return the templates of a room: everything is escaped, a missing name is an error.
+
+    Parameters
+    ----------
+    package : str
+        The room.
+    folder : str
+        Where its templates lie in it.
+
+    Returns
+    -------
+    jinja2.Environment
+
+    Examples
+    --------
+    >>> templates("medgauge_lib.charts").from_string("{{ said }}").render(said="<b>")
+    '&lt;b&gt;'
+    """
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("medgauge_lib.charts"),
+        loader=jinja2.PackageLoader(package, folder),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -86,7 +104,7 @@ def _templates() -> jinja2.Environment:
 
 def render(template: str, **content: Any) -> str:
     """Fill a template of this room; what a record wrote is escaped."""
-    return _templates().get_template(template).render(theme=theme, **content)
+    return templates("medgauge_lib.charts").get_template(template).render(theme=theme, **content)
 
 
 def board_table(board: Board) -> Table:

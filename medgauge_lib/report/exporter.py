@@ -5,7 +5,6 @@ Use it through ``medgauge report``, or alone with ``jupyter nbconvert --to medga
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from markupsafe import Markup
 from nbconvert.exporters.exporter import Exporter
 from traitlets import List
 
+from medgauge_lib.charts.tables import templates
 from medgauge_lib.charts.words import NOTICE
 from medgauge_lib.errors import InputError
 from medgauge_lib.report import assets
@@ -331,20 +331,6 @@ def _printable(text: str) -> str:
     return plain
 
 
-@functools.cache
-def _environment() -> Any:
-    """Make the template environment: everything is escaped, a missing name is an error."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("medgauge_lib.report", "template"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
 def render(template: str, **values: Any) -> str:
     """Render a template of this room.
 
@@ -360,7 +346,7 @@ def render(template: str, **values: Any) -> str:
     str
         The document.
     """
-    return str(_environment().get_template(template).render(**values))
+    return str(templates("medgauge_lib.report", "template").get_template(template).render(**values))
 
 
 def style_sheet(figures: tuple[PageFigure, ...] = ()) -> str:
