@@ -148,7 +148,6 @@ def test_what_cannot_be_simulated_is_refused(tmp_path, before, after, words):
     assert not (tmp_path / "out/methodology").exists()
 
 
-@pytest.mark.browser
 class TestInTheBrowser:
     """The page as a reader sees it, without a network."""
 
