@@ -170,9 +170,7 @@ def open_sections(page: Page) -> None:
 def open_details(page: Page) -> None:
     """Open everything that can be opened."""
     page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
-    page.evaluate(
-        "for (const fold of document.querySelectorAll('button.fold[aria-expanded=false]')) fold.click()"
-    )
+    open_sections(page)
     page.wait_for_timeout(50)
 
 

@@ -523,6 +523,51 @@ def test_a_subject_is_highlighted_on_every_page_of_a_report(report: Path, opened
     assert page.locator("tr.picked button.subject").count() > 0
 
 
+def test_a_long_page_is_an_overview_whose_sections_open(published: Path, opened: Any) -> None:
+    """The first of many sections is open; others open by a key, a link to a place in them, or all at once."""
+    file = published / "bm-demo-ward/1.1.0/dimensions.html"
+    page = opened(file).page
+    folds = page.locator("button.fold")
+    bodies = page.locator(".folded")
+    assert folds.count() == bodies.count() == 10
+    assert [body.is_visible() for body in bodies.all()] == [True] + [False] * 9
+    assert page.evaluate("document.documentElement.scrollHeight") < 5000
+    folds.nth(2).focus()
+    page.keyboard.press("Enter")
+    assert bodies.nth(2).locator("table").first.is_visible()
+    assert folds.nth(2).get_attribute("aria-expanded") == "true"
+    page.evaluate("location.hash = 'm9-auditability'")
+    page.locator("#m9-auditability table").first.wait_for(state="visible")
+    page.get_by_role("button", name="Close all sections").click()
+    assert not any(body.is_visible() for body in bodies.all())
+    page.get_by_role("button", name="Open all sections").click()
+    assert all(body.is_visible() for body in bodies.all())
+
+
+def test_all_sections_are_there_without_script_and_on_paper(published: Path, opened: Any) -> None:
+    """Nothing of a long page is missing where no script runs, or where it is printed."""
+    file = published / "bm-demo-ward/1.1.0/dimensions.html"
+    plain = opened(file, java_script_enabled=False).page
+    tables = plain.locator("figure > .table table")
+    assert tables.count() > 10
+    assert all(table.is_visible() for table in tables.all())
+    printed = opened(file).page
+    printed.emulate_media(media="print")
+    assert all(table.is_visible() for table in printed.locator("figure > .table table").all())
+    assert not printed.locator(".folding").is_visible()
+
+
+def test_a_table_says_that_it_scrolls_as_long_as_it_does(published: Path, opened: Any) -> None:
+    """The board says that columns lie to the right until they are seen; a table that fits says nothing."""
+    page = opened(published / "bm-demo-ward/1.1.0/index.html").page
+    hint = page.locator("#board .more")
+    assert hint.is_visible()
+    page.locator("#board .mg-scroll").evaluate("scroller => { scroller.scrollLeft = scroller.scrollWidth; }")
+    hint.wait_for(state="hidden")
+    page.set_viewport_size({"width": 2400, "height": 900})
+    assert not page.locator("#community .more").is_visible()
+
+
 def test_one_file_holds_the_files_of_its_figures(others: Path, opened: Any) -> None:
     """Links of the single file save the same bytes as the files of the folder."""
     page = opened(others / SINGLE).page

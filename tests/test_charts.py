@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import random
 import re
@@ -725,3 +726,24 @@ def test_any_name_can_be_drawn(name, tmp_path_factory):
     texts = {item["text"] for item in marks(drawn.spec, "text")}
     assert {display.text(label, 52) for label in names(found)} <= texts
     assert charts.board_table(found).html.count('<th scope="row">') == 2
+
+
+def test_no_label_of_the_cost_chart_covers_another(demo_board):
+    """Labels of neighbouring points stand on sides where neither lies over the other or over a point."""
+    drawn = charts.cost_frame(demo_board).query("drawn")
+    spec = charts.cost(demo_board).to_dict()
+    labelled = next(rows for rows in spec["datasets"].values() if "side" in rows[0])
+    assert len({row["side"] for row in labelled}) > 1
+    texts = [layer["mark"] for layer in spec["layer"] if layer["mark"]["type"] == "text"]
+    assert len(texts) == len({row["side"] for row in labelled})
+    boxes = []
+    for row in labelled:
+        x = 620 * row["cost"] / drawn["cost"].max()
+        y = 360 * (1 - row["pass_pow_3"])
+        right = "right" in row["side"]
+        width = 6 * len(row["label"])
+        left = x + 7 if right else x - 7 - width
+        top = y - 15 if "upper" in row["side"] else y + 5
+        boxes.append((left, left + width, top, top + 12))
+    for (a, b, c, d), (e, f, g, h) in itertools.combinations(boxes, 2):
+        assert not (a < f and e < b and c < h and g < d)

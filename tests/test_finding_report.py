@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import NEEDS_CHROMIUM, open_details, violations
+from browsing import NEEDS_CHROMIUM, open_details, open_sections, violations
 from make_records import record, write
 from make_reports import HOSTILE
 
@@ -214,6 +214,7 @@ class TestInBrowser:
     def test_hostile_text_stays_text(self, report: Path, opened: Any) -> None:
         """What agents and judges wrote is read as text and does nothing; no line is turned around."""
         page = opened(report / "index.html").page
+        open_sections(page)
         assert page.evaluate("'hit' in window") is False
         assert page.locator("img:not([src^='data:image/'])").count() == 0
         assert page.locator("[onclick], [onerror], [onload], iframe, object, embed, base").count() == 0
@@ -226,6 +227,7 @@ class TestInBrowser:
     def test_evidence_is_marked_within_its_context(self, report: Path, opened: Any) -> None:
         """Quotations stand out inside the text around them, right-to-left text and line breaks included."""
         page = opened(report / "index.html").page
+        open_sections(page)
         passages = page.locator("#evidence .table .mg-passage")
         assert passages.count() == 60
         assert passages.locator("mark").count() == 60
