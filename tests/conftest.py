@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from browsing import CHROMIUM, FLAGS, Seen, assert_quiet, load, watched
 from dask_cluster import Cluster, cluster
+from hypothesis import settings
 
 from medgauge_lib import demo
 from medgauge_lib.report.build import build
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+# How long an example takes says nothing about what is right; the first one may load a library.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

@@ -109,6 +109,6 @@ def test_too_many_groups_are_refused(monkeypatch):
 
 def test_letters_that_contradict_the_comparison_never_come_out(monkeypatch):
     """Were the cliques wrong, the check before printing would name the pair."""
-    monkeypatch.setattr(module.nx, "find_cliques", lambda graph: [["A", "B", "C"]])
+    monkeypatch.setattr("networkx.find_cliques", lambda graph: [["A", "B", "C"]])
     with pytest.raises(RuntimeError, match="letters contradict the comparison of A and B"):
         groups(("A", "B", "C"), {frozenset("AB")})

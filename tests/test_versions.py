@@ -104,9 +104,9 @@ def test_a_worker_that_sees_other_files_says_so(
     folder, (file, _) = projects
     given: list[versions.Version] = []
 
-    def kept(function: object, items: list[versions.Version], **_: object) -> Iterator[tuple[int, None]]:
+    def kept(function: object, items: list[versions.Version], **_: object) -> Iterator[tuple[int, list[str]]]:
         given.extend(items)
-        return iter([(0, None)])
+        return iter([(0, [])])
 
     monkeypatch.setattr(versions, "run", kept)
     build(
