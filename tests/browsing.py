@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from medgauge_lib.report.paper import BROWSERS
 
 if TYPE_CHECKING:
@@ -23,12 +21,6 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
     "--proxy-server=127.0.0.1:9",
-]
-NEEDS_CHROMIUM = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None, reason="needs chromium on the path (Debian: apt-get install chromium)"
-    ),
 ]
 
 

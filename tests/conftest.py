@@ -35,6 +35,8 @@ def browser() -> Iterator[Browser]:
     # Loaded by tests that need it alone: most runs open no page.
     from playwright.sync_api import sync_playwright
 
+    if CHROMIUM is None:
+        pytest.fail("needs chromium on the path (Debian: apt-get install chromium)")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield running
@@ -84,6 +86,5 @@ def opened(browser: Browser) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A scheduler and two workers on the loopback interface."""
-    pytest.importorskip("distributed")
     with cluster(tmp_path_factory.mktemp("dask"), 2) as running:
         yield running

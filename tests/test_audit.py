@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from beside import boards
 from make_records import community, record, task, write
 from mutations import mutations, with_number
 
@@ -27,8 +28,6 @@ from medgauge_lib.labels import Labels, read_labels
 from medgauge_lib.records import RecordSet, read_records
 
 ROOT = Path(__file__).parents[1]
-SHARED = ROOT.parent / "shared"
-REAL = sorted(path for path in (SHARED / "data" / "records").glob("*/*") if path.is_dir())
 PASS, FAIL, ONCE = [(2, 2)] * 3, [(1, 2)] * 3, [(2, 2), (1, 2), (1, 2)]
 HOLDOUT = ("scores", "by_subset", "holdout")
 M3 = ("scores", "dimensions", "m3_efficiency")
@@ -103,8 +102,7 @@ def test_a_wrong_last_digit_anywhere_is_found(version: str, request: pytest.Fixt
     assert table.found["held together"] == table.changed["held together"] > 50
 
 
-@pytest.mark.skipif(not REAL, reason="real records are not beside the checkout")
-@pytest.mark.parametrize("folder", REAL, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("folder", boards())
 def test_real_records_are_clean_and_wrong_digits_in_them_found(folder: Path) -> None:
     """Converted public runs agree with their published figures; changed ones do not."""
     records = read_records(folder)
@@ -114,8 +112,7 @@ def test_real_records_are_clean_and_wrong_digits_in_them_found(folder: Path) -> 
     assert table.changed["recomputable"] > 50
 
 
-@pytest.mark.skipif(not REAL, reason="real records are not beside the checkout")
-@pytest.mark.parametrize("folder", REAL, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("folder", boards())
 def test_scored_real_records_are_clean(folder: Path, tmp_path: Path) -> None:
     """What scoring writes from public runs is complete and agrees in every figure."""
     scoring.write(scoring.score(read_records(folder), seed=11), tmp_path)

@@ -7,11 +7,11 @@ import random
 import subprocess
 import sys
 from fractions import Fraction
-from pathlib import Path
 
 import by_definition
 import orjson
 import pytest
+from beside import RECORDS, SHARED, needs_shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from make_records import record, write
@@ -21,19 +21,16 @@ from medgauge_lib.estimators import QUANTITIES
 from medgauge_lib.records import read_records
 from medgauge_lib.results import Absent
 
-SHARED = Path(__file__).parents[2] / "shared"
-VECTORS = sorted((SHARED / "vectors").glob("*.json"))
+VECTORS = sorted((SHARED / "vectors").glob("*.json")) or [SHARED]
 PASS, FAIL = [(1, 1)] * 3, [(0, 1)] * 3
 
 
-@pytest.mark.skipif(not VECTORS, reason="expected results are not beside the checkout")
+@needs_shared
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda path: path.stem)
 def test_board_agrees_with_an_independent_program(vector, tmp_path):
     """Every figure, pair, letter and place equals that of the expected results, by their own comparison."""
     expected = json.loads(vector.read_bytes())
-    (folder,) = (
-        path for path in (SHARED / "data/records" / vector.name.split(".")[0]).iterdir() if path.is_dir()
-    )
+    (folder,) = (path for path in (RECORDS / vector.name.split(".")[0]).iterdir() if path.is_dir())
     found = board(read_records(folder), expected["subset"], seed=expected["seed"])
     out = tmp_path / "board.json"
     out.write_bytes(orjson.dumps(found.to_json()))

@@ -11,7 +11,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from browsing import NEEDS_CHROMIUM, Facts, assert_quiet, load, open_details, visit, watched
+from browsing import Facts, assert_quiet, load, open_details, visit, watched
 from jinja2 import Environment
 from make_reports import HOSTILE, figure_data, notebook, project, showing, spec
 from playwright.sync_api import Browser, Page
@@ -26,7 +26,7 @@ from medgauge_lib.schema import fault
 PROJECT = Path(__file__).parents[1] / "notebooks"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-pytestmark = NEEDS_CHROMIUM
+pytestmark = pytest.mark.browser
 
 
 def places(part: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:

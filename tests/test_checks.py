@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
+from beside import boards
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +18,6 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.records import read_records
 from tests.make_records import community, record, task, task_key, write
 
-REAL = Path(__file__).parents[2] / "shared" / "data" / "records"
-BOARDS = sorted(REAL.glob("*/[0-9]*/")) if REAL.exists() else []
 A, B, C = (f"res-2026-01-01-{letter}" for letter in "abc")
 PASSES = [(1, 1)] * 3
 RUN = "/run_outcomes/0/runs"
@@ -643,8 +641,7 @@ def test_vectorised_rules_find_what_a_slow_reading_finds(tmp_path, several, keys
     assert sorted(told) == sorted(slowly(rows))
 
 
-@pytest.mark.skipif(not BOARDS, reason="the real records are not at hand")
-@pytest.mark.parametrize("folder", BOARDS, ids=lambda folder: folder.parent.name)
+@pytest.mark.parametrize("folder", boards())
 def test_real_records_keep_every_rule(folder):
     """The real boards have no finding."""
     assert check(read_records(folder)) == ()

@@ -6,10 +6,10 @@ import itertools
 import json
 import random
 from fractions import Fraction
-from pathlib import Path
 
 import by_definition
 import pytest
+from beside import boards, labels_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from make_records import community, record, task_key, write
@@ -30,8 +30,6 @@ from medgauge_lib.labels import read_labels
 from medgauge_lib.records import read_records
 from medgauge_lib.results import Absent
 
-SHARED = Path(__file__).parents[2] / "shared" / "data/records"
-REAL = sorted(path for path in SHARED.glob("*/*") if path.is_dir())
 PATTERNS = {n: [(1, 1)] * n + [(0, 1)] * (3 - n) for n in range(4)}
 
 
@@ -342,16 +340,12 @@ def test_publish_is_one_of_two(tmp_path):
         difficulty(records, board(records), publish="open")
 
 
-@pytest.mark.skipif(not REAL, reason="the real records are not beside the checkout")
-@pytest.mark.parametrize("folder", REAL, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("folder", boards(labelled=True))
 @pytest.mark.parametrize("publish", ["public", "internal"])
 def test_real_strata_agree_with_the_published_ones(folder, publish):
     """From labels the strata of the real records come out as published, without a remark."""
-    file = folder.parent / f"{folder.name}.labels.json"
-    if not file.exists():
-        pytest.skip("no labels are beside these records")
     records = read_records(folder)
-    found = difficulty(records, board(records), read_labels(file), publish=publish)
+    found = difficulty(records, board(records), read_labels(labels_of(folder)), publish=publish)
     for row in found.rows:
         blocks = records.published[row.id]["scores"]["by_subset"]["holdout"]["by_difficulty_class"]
         for stratum in row.strata:

@@ -7,10 +7,10 @@ import json
 import random
 import statistics
 from fractions import Fraction
-from pathlib import Path
 
 import by_definition
 import pytest
+from beside import boards
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from make_records import community, record, task, write
@@ -22,8 +22,6 @@ from medgauge_lib.records import read_records
 from medgauge_lib.results import Absent
 from medgauge_lib.schema import schema
 
-SHARED = Path(__file__).parents[2] / "shared" / "data/records"
-REAL = sorted(path for path in SHARED.glob("*/*") if path.is_dir())
 BLOCKS = {
     "M3": "m3_efficiency",
     "M5": "m5_optimality",
@@ -371,8 +369,7 @@ def check_by_definition(folder, subset="holdout"):
     return found
 
 
-@pytest.mark.skipif(not REAL, reason="the real records are not beside the checkout")
-@pytest.mark.parametrize("folder", REAL, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("folder", boards())
 def test_real_records_by_definition(folder):
     """M1, M2, M3 and M6 of the real records are those of plain loops, and agree with what is published."""
     frame = check_by_definition(folder).to_frame()

@@ -6,11 +6,11 @@ import json
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
-from pathlib import Path
 
 import by_definition
 import numpy as np
 import pytest
+from beside import SHARED, needs_shared
 from hypothesis import given
 from hypothesis import strategies as st
 from make_records import record, write
@@ -29,10 +29,10 @@ from medgauge_lib.outcomes import outcomes
 from medgauge_lib.records import read_records
 from medgauge_lib.results import Absent
 
-TAU_BENCH = Path(__file__).parents[2] / "shared/data/raw/tau-bench/gpt-4o-airline.json"
+TAU_BENCH = SHARED / "data/raw/tau-bench/gpt-4o-airline.json"
 
 
-@pytest.mark.skipif(not TAU_BENCH.exists(), reason="the public τ-bench runs are not beside the checkout")
+@needs_shared
 def test_pass_pow_k_gives_the_published_tau_bench_table():
     """Airline, gpt-4o, 50 tasks × 4 trials: 0.420, 0.273, 0.220, 0.200 (Yao et al. 2024, printed to 3 dp)."""
     passed: Counter[int] = Counter()

@@ -8,11 +8,11 @@ import json
 import re
 import sys
 from html.parser import HTMLParser
-from pathlib import Path
 
 import mistune
 import pandas as pd
 import pytest
+from beside import RECORDS, needs_shared
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,7 +37,6 @@ from medgauge_lib.export import (
 from medgauge_lib.export.formats import SUFFIXES, csv_bytes, latex_text, markdown_bytes
 from medgauge_lib.report.build import build
 
-SHARED = Path(__file__).parents[2] / "shared/data/records"
 HOSTILE = (
     "=HYPERLINK(1)", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", "'=1", "a|b", "<script>alert(1)</script>",
     r"\input{/etc/passwd}", "$x^2$ & 50 % #1 _a_ ~b~ {c}", "[x](https://example.org) ![y](z)",
@@ -438,11 +437,11 @@ def test_a_figure_that_is_not_there_or_not_as_built_is_refused(report, tmp_path)
     assert run("figure", tmp_path, "rates").exit_code == 2
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared records")
+@needs_shared
 @pytest.mark.parametrize("name", ["bm-mcpmark-filesystem/1.0.0", "bm-terminal-bench-core/0.1.1"])
 def test_public_boards_come_back_as_they_were(name):
     """Boards of public runs survive each format for programs, and render as their table of words."""
-    found = board(read_records(SHARED / name))
+    found = board(read_records(RECORDS / name))
     for table in (board_table(found), pairs_table(found)):
         pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(table.to_bytes("parquet"))), table.frame)
         assert [list(x.values()) for x in json.loads(table.to_bytes("json"))["rows"]] == cells(table)[1]

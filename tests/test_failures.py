@@ -6,10 +6,10 @@ import json
 import random
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 
 import by_definition
 import pytest
+from beside import boards
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from make_records import community, record, task, write
@@ -21,8 +21,6 @@ from medgauge_lib.records import read_records
 from medgauge_lib.results import Absent
 from medgauge_lib.schema import schema
 
-SHARED = Path(__file__).parents[2] / "shared" / "data/records"
-REAL = sorted(path for path in SHARED.glob("*/*") if path.is_dir())
 PASS, FAIL = (1, 1), (0, 1)
 TIMEOUT = (0, 1, {"error": ("agent", "timeout")})
 NETWORK = (1, 1, {"error": ("provider", "network")})
@@ -183,8 +181,7 @@ def check_by_definition(folder):
     return found
 
 
-@pytest.mark.skipif(not REAL, reason="the real records are not beside the checkout")
-@pytest.mark.parametrize("folder", REAL, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("folder", boards())
 def test_real_records_by_definition(folder):
     """Every count over the real records is that of plain loops over their files, and reasons add up."""
     found = check_by_definition(folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from beside import needs_mounts
 from make_reports import files_of
 
 from medgauge_lib import demo
@@ -32,12 +32,6 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = "".join(f"t{n},{n % 2}\n" * 3 for n in range(8))
     (folder / "runs.csv").write_text(f"task,pass\n{rows}", encoding="utf-8")
     return folder
-
-
-def own_file_systems() -> bool:
-    """Tell whether this user may mount a file system that nobody else sees."""
-    tool = shutil.which("unshare")
-    return tool is not None and subprocess.run([tool, "-rm", "true"], capture_output=True).returncode == 0
 
 
 def test_a_new_folder_appears_when_it_is_whole(tmp_path: Path) -> None:
@@ -338,7 +332,7 @@ print(done.exit_code, done.stderr.count("cannot be written: no space left on dev
 """
 
 
-@pytest.mark.skipif(not own_file_systems(), reason="this user may not mount file systems")
+@needs_mounts
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_full_disk_leaves_nothing_of_a_command(tmp_path: Path, demonstration: Path, name: str) -> None:
     """Where the disk fills up while files are written, one message says so and nothing of them stays."""

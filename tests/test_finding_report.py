@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import NEEDS_CHROMIUM, open_details, open_sections, violations
+from browsing import open_details, open_sections, violations
 from make_records import record, write
 from make_reports import HOSTILE
 
@@ -188,7 +188,7 @@ def test_named_notebooks_leave_other_systems_alone(root):
 class TestInBrowser:
     """The page in a real browser with the network off."""
 
-    pytestmark = NEEDS_CHROMIUM
+    pytestmark = pytest.mark.browser
 
     def test_every_mark_is_drawn(self, report: Path, opened: Any) -> None:
         """Both charts draw their marks; nothing is requested and the console stays empty."""

@@ -6,9 +6,9 @@ import hashlib
 import json
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
+from beside import RECORDS, SHARED, needs_shared
 from click.testing import CliRunner
 
 from medgauge_lib.cli import main
@@ -19,9 +19,7 @@ from medgauge_lib.importers.messages import attribute
 from medgauge_lib.records import read_records
 from medgauge_lib.scoring import score
 
-SHARED = Path(__file__).parents[2] / "shared"
-RAW, CONVERTED = SHARED / "data/raw", SHARED / "data/records"
-needs_shared = pytest.mark.skipif(not RAW.is_dir(), reason="real results are not beside the checkout")
+RAW = SHARED / "data" / "raw"
 REVIEWED = {"review_record": "test"}
 
 
@@ -406,9 +404,7 @@ def test_mcpmark_agrees_with_the_converted_boards(tmp_path, service):
     import_runs("mcpmark", RAW / "mcpmark", tmp_path / "out", given=given)
     made = {r["model"]: r for r in records(tmp_path / "out").values() if r["benchmark"].endswith(service)}
     assert sorted(made) == ["gpt-5-high", "grok-4-fast", "qwen-3-max"]
-    paths = [
-        CONVERTED / f"bm-mcpmark-{service}/1.0.0/res-2025-12-15-{m}-{service}.json" for m in sorted(made)
-    ]
+    paths = [RECORDS / f"bm-mcpmark-{service}/1.0.0/res-2025-12-15-{m}-{service}.json" for m in sorted(made)]
     scored = score(read_records(paths))
     for model, path in zip(sorted(made), paths, strict=True):
         old = scored[path.stem]
@@ -452,7 +448,7 @@ def test_terminal_bench_agrees_with_the_converted_board(tmp_path):
     files = {"goose": "goose-claude-sonnet-4", "droid": "droid-gpt-5"}
     for record in records(tmp_path / "out").values():
         name = files[record["harness"].removeprefix("hx-")]
-        path = CONVERTED / f"bm-terminal-bench-core/0.1.1/res-2025-09-25-{name}.json"
+        path = RECORDS / f"bm-terminal-bench-core/0.1.1/res-2025-09-25-{name}.json"
         old = score(read_records(path))[path.stem]
         runs = {task["task_key"]: task["runs"] for task in old["run_outcomes"]}
         fewer = 0

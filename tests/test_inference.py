@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
+from beside import boards, labels_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,8 +17,6 @@ from medgauge_lib.labels import read_labels
 from medgauge_lib.outcomes import Outcomes
 from medgauge_lib.records import read_records
 
-SHARED = Path(__file__).parents[2] / "shared" / "data/records"
-LABELLED = sorted(SHARED.glob("*/*.labels.json"))
 OF = (1, 2)
 
 
@@ -92,10 +90,9 @@ def test_what_would_take_too_long_is_not_told(monkeypatch, limit):
     assert not tells_every_class(made, strata, known, of=OF)
 
 
-@pytest.mark.skipif(not LABELLED, reason="the real records are not beside the checkout")
-@pytest.mark.parametrize("file", LABELLED, ids=lambda path: path.parent.name)
-def test_strata_of_real_boards_tell_every_class(file):
+@pytest.mark.parametrize("folder", boards(labelled=True))
+def test_strata_of_real_boards_tell_every_class(folder):
     """The strata that 38 real rows publish have one solution, and the page says so."""
-    records = read_records(file.parent / file.name.removesuffix(".labels.json"))
-    found = difficulty(records, board(records), read_labels(file))
+    records = read_records(folder)
+    found = difficulty(records, board(records), read_labels(labels_of(folder)))
     assert TOLD in found.notes

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from beside import needs_mounts
 from make_records import record
 from make_reports import notebook, project
-from test_files import own_file_systems
 
 from medgauge_lib.report.build import build
 from medgauge_lib.report.hashes import sha256
@@ -191,7 +191,7 @@ assert before and contents() == before, sorted(contents())
 """
 
 
-@pytest.mark.skipif(not own_file_systems(), reason="this user may not mount file systems")
+@needs_mounts
 @pytest.mark.parametrize(
     ("how", "reason"), [("full", "no space left on device"), ("read-only", "read-only file system")]
 )

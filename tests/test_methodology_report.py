@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import NEEDS_CHROMIUM, open_details, violations
+from browsing import open_details, violations
 from make_reports import files_of
 
 from medgauge_lib.errors import InputError
@@ -151,7 +151,7 @@ def test_what_cannot_be_simulated_is_refused(tmp_path, before, after, words):
 class TestInTheBrowser:
     """The page as a reader sees it, without a network."""
 
-    pytestmark = NEEDS_CHROMIUM
+    pytestmark = pytest.mark.browser
 
     def test_every_chart_is_drawn(self, report: Path, opened: Any) -> None:
         """All charts draw their marks; nothing is requested and the console stays empty."""

@@ -189,7 +189,6 @@ def test_a_cluster_that_is_killed_part_by_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Work goes on where one worker is killed; without any worker or scheduler one error says so."""
-    pytest.importorskip("distributed")
     monkeypatch.setattr(parallel, "CONNECT_SECONDS", 2)
     with cluster(tmp_path, 0, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1") as running:
         workers = Workers(dask=running.address)
@@ -219,7 +218,6 @@ def test_a_cluster_that_is_killed_part_by_part(
 )
 def test_what_is_no_address_is_said(address: str) -> None:
     """Text that names no scheduler is an error that shows what would."""
-    pytest.importorskip("distributed")
     with pytest.raises(InputError, match=r"is not the address of a Dask scheduler\n  write host:port"):
         list(run(worked.square, NUMBERS, workers=Workers(dask=address)))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import NEEDS_CHROMIUM, open_details, violations
+from browsing import open_details, violations
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.pairs import resolution
@@ -110,7 +110,7 @@ def test_a_plan_that_cannot_be_is_refused_before_anything_runs(root: Path) -> No
 class TestInBrowser:
     """The page in a real browser with the network off."""
 
-    pytestmark = NEEDS_CHROMIUM
+    pytestmark = pytest.mark.browser
 
     def test_every_mark_is_drawn(self, report: Path, opened: Any) -> None:
         """Each chart draws its marks, and nothing is requested."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from beside import SHARED, needs_shared
 
 from medgauge_lib.errors import printable
 from medgauge_lib.schema import fault, near, pointer, quoted, schema
 from tests.make_records import community, record
 
-CONTRACT = Path(__file__).parents[2] / "shared" / "spec" / "result.constraints.json"
+CONTRACT = SHARED / "spec" / "result.constraints.json"
 NAMED = ("properties", "$defs")
 """Keywords whose value maps names of the record, which are no keywords, to schemas."""
 
@@ -52,7 +52,7 @@ def described(part: Any, place: str = "") -> list[str]:
     return lacking
 
 
-@pytest.mark.skipif(not CONTRACT.exists(), reason="the contract is not at hand")
+@needs_shared
 def test_schema_without_titles_and_descriptions_is_the_contract():
     """The project's schema equals the contract once every title and description is taken out."""
     assert constraints(schema()) == json.loads(CONTRACT.read_text("utf-8"))

@@ -15,6 +15,7 @@ from typing import Any
 import by_definition
 import numpy as np
 import pytest
+from beside import boards
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from make_records import community, record, task, write
@@ -25,8 +26,6 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.records import read_records
 from medgauge_lib.scoring import record_json, score
 
-SHARED = Path(__file__).parents[2] / "shared"
-REAL = sorted(path for path in (SHARED / "data" / "records").glob("*/*") if path.is_dir())
 PASS, FAIL, ONCE = [(2, 2)] * 3, [(1, 2)] * 3, [(2, 2), (1, 2), (1, 2)]
 QUANTITIES = ("pass_at_3", "pass_pow_3", "task_pass_rate", "continuous_score")
 
@@ -224,8 +223,7 @@ def test_costs_and_medians_agree_with_a_second_computation(ward: dict[str, dict[
 USAGE = ("actions", "tool_calls", "tokens_in", "tokens_out", "wall_clock_sec", "amount")
 
 
-@pytest.mark.skipif(not REAL, reason="real records are not beside the checkout")
-@pytest.mark.parametrize("folder", REAL, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("folder", boards())
 def test_real_records_keep_their_published_figures(folder: Path) -> None:
     """Every figure that converted public runs were published with is the scored one at its precision."""
     found = score(read_records(folder))

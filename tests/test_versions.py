@@ -138,7 +138,6 @@ def test_the_command_says_what_is_wrong_with_an_address(
     projects: tuple[Path, list[Path]], tmp_path: Path
 ) -> None:
     """A scheduler that is none is two lines on standard error and exit code 2; nothing is built."""
-    pytest.importorskip("distributed")
     done = CliRunner().invoke(
         main, ["report", str(projects[1][0]), "--out", str(tmp_path / "reports"), "--dask", "nowhere"]
     )
