@@ -17,7 +17,7 @@ from medgauge_lib.intervals import SEED, bca, clopper_pearson, resampled_sums
 from medgauge_lib.pairs import compare, holm, mcnemar_p
 from medgauge_lib.parallel import Workers
 from medgauge_lib.results import Absent
-from medgauge_lib.simulation import blocks
+from medgauge_lib.simulation import blocks, worlds
 from medgauge_lib.simulation.blocks import Block, Stream, replicate
 from medgauge_lib.simulation.coverage import Sample, coverage, exact_coverage
 from medgauge_lib.simulation.families import Family, families, judged
@@ -191,6 +191,22 @@ def test_levels_are_quantiles_of_the_beta_distribution(mean, spread):
     assert statistics.pstdev(shares.tolist()) == pytest.approx(spread, abs=1e-3)
 
 
+@pytest.mark.parametrize("mean", [1e-6, 0.1, 0.5, 1 - 1e-6])
+@pytest.mark.parametrize("part", [0.0, 0.5, 1 - 1e-9])
+def test_every_allowed_spread_has_levels(mean, part):
+    """From the least spread to just below the largest, levels are finite and lie in 0..1."""
+    largest = math.sqrt(mean * (1 - mean))
+    levels = Rates(mean, 1e-4 + part * (largest - 1e-4)).levels / UNIT
+    assert 0 <= levels.min() <= levels.max() <= 1
+
+
+def test_rates_without_quantiles_are_refused(monkeypatch):
+    """Where the quantiles of a distribution cannot be computed its rates are refused, never made of NaN."""
+    monkeypatch.setattr(worlds, "betaincinv", lambda a, b, p: np.full(len(p), np.nan))
+    with pytest.raises(ValueError, match=r"a mean of 0\.123 and a spread of 0\.0456 have no finite quantiles"):
+        Rates(0.123, 0.0456)
+
+
 def test_power_of_rates_is_a_moment():
     """The third power is the mean of the cubes of the levels, exact."""
     levels = [Fraction(level, UNIT) for level in Rates(0.6, 0.2).levels.tolist()]
@@ -202,9 +218,13 @@ def test_power_of_rates_is_a_moment():
     [
         (lambda: Rates(95, 0.1), "mean must lie in 0..1, but got 95; write 0.95 for 95 %"),
         (lambda: Rates(0.5, 0.5), r"below sqrt\(mean \(1 - mean\)\) = 0.5 for a mean of 0.5, but got 0.5"),
-        (lambda: Rates(0.5, -0.1), "spread must be 0, or lie below"),
+        (lambda: Rates(0.5, -0.1), "spread must be 0, or at least 0.0001 and below"),
+        (lambda: Rates(0.5, 1e-9), r"spread must be 0, or at least 0.0001 and below .* but got 1e-09"),
+        (lambda: Rates(0.5, 1e-300), r"spread must be 0, or at least 0.0001 and below .* but got 1e-300"),
+        (lambda: Rates(0.5, math.nan), r"spread must be 0, or at least 0.0001 and below .* but got nan"),
+        (lambda: reaching(0.5, 1e-9), "spread must be 0, or at least 0.0001 and below 0.5, but got 1e-09"),
         (lambda: reaching(0.999, 0.3), "pass_pow_3 must lie in .* for a spread of 0.3, but got 0.999"),
-        (lambda: reaching(0.5, 0.7), "spread must be 0 or lie between 0 and 0.5, but got 0.7"),
+        (lambda: reaching(0.5, 0.7), "spread must be 0, or at least 0.0001 and below 0.5, but got 0.7"),
         (lambda: agreeing(0.5, 1.5), "agreement must lie in 0..1, but got 1.5"),
         (lambda: Contest(ALIKE, ALIKE, 0), "n_tasks must lie in 1..2,000, but got 0"),
         (lambda: Contest(ALIKE, ALIKE, 9, Fraction(2)), "alpha must lie strictly between 0 and 1, but got 2"),

@@ -39,6 +39,10 @@ LEVELS = 1024
 UNIT = 2**32
 """Denominator of a simulated rate: a run passes when a 32-bit word is below its numerator."""
 
+LEAST_SPREAD = 1e-4
+"""Smallest spread but 0, a hundredth of a percentage point: quantiles of narrower Beta distributions take
+seconds to hours to compute, or have no value."""
+
 _Ints = npt.NDArray[np.int64]
 
 
@@ -57,7 +61,8 @@ class Rates:
     mean : float
         In [0, 1].
     spread : float
-        Standard deviation between tasks; below sqrt(mean (1 − mean)), and 0 where all tasks are alike.
+        Standard deviation between tasks; from 0.0001 to below sqrt(mean (1 − mean)), and 0 where all tasks
+        are alike.
 
     Examples
     --------
@@ -72,11 +77,12 @@ class Rates:
     def __post_init__(self) -> None:
         require_share("mean", self.mean)
         largest = math.sqrt(self.mean * (1 - self.mean))
-        if self.spread != 0 and not 0 < self.spread < largest:
+        if self.spread != 0 and not LEAST_SPREAD <= self.spread < largest:
             raise ValueError(
-                f"spread must be 0, or lie below sqrt(mean (1 - mean)) = {largest:.4g} for a mean of "
-                f"{self.mean}, but got {self.spread}"
+                f"spread must be 0, or at least {LEAST_SPREAD} and below sqrt(mean (1 - mean)) = "
+                f"{largest:.4g} for a mean of {self.mean}, but got {self.spread}"
             )
+        _levels(self.mean, self.spread)  # refuses what has no quantiles
 
     @property
     def levels(self) -> _Ints:
@@ -106,6 +112,11 @@ def _levels(mean: float, spread: float) -> _Ints:
     both = mean * (1 - mean) / spread**2 - 1  # a + b of the Beta distribution
     middles = (np.arange(LEVELS) + 0.5) / LEVELS
     quantiles = betaincinv(mean * both, (1 - mean) * both, middles)
+    if not np.isfinite(quantiles).all():
+        raise ValueError(
+            f"a mean of {mean} and a spread of {spread} have no finite quantiles; "
+            "choose a spread further from its limits"
+        )
     return np.rint(quantiles * UNIT).astype(np.int64)
 
 
@@ -140,7 +151,7 @@ def reaching(pass_pow_3: float, spread: float) -> Rates:
     pass_pow_3 : float
         In [0, 1].
     spread : float
-        Standard deviation of the rate between tasks.
+        Standard deviation of the rate between tasks: 0, or from 0.0001 to below 0.5.
 
     Returns
     -------
@@ -160,8 +171,8 @@ def reaching(pass_pow_3: float, spread: float) -> Rates:
     require_share("pass_pow_3", pass_pow_3)
     if not spread:
         return Rates(pass_pow_3 ** (1 / N_RUNS), 0.0)
-    if not 0 < spread < 0.5:
-        raise ValueError(f"spread must be 0 or lie between 0 and 0.5, but got {spread}")
+    if not LEAST_SPREAD <= spread < 0.5:
+        raise ValueError(f"spread must be 0, or at least {LEAST_SPREAD} and below 0.5, but got {spread}")
     edge = (1 - math.sqrt(1 - 4 * spread**2)) / 2  # the least mean that allows the spread
     low, high = math.nextafter(edge + 1e-9, 1), 1 - edge - 1e-9
     reached = [float(Rates(mean, spread).power(N_RUNS)) for mean in (low, high)]
