@@ -25,11 +25,11 @@ from medgauge_lib.intervals import SEED, clopper_pearson
 from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.parallel import Workers
 from medgauge_lib.results import Interval
-from medgauge_lib.simulation.blocks import Block, Replications, replicate
+from medgauge_lib.simulation.blocks import Block, Replications
 from medgauge_lib.simulation.montecarlo import Mean, Share, columns
 from medgauge_lib.simulation.power import binomial
 from medgauge_lib.simulation.resampling import METHODS, MICRO, bounds
-from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
+from medgauge_lib.simulation.study import ASSUMPTIONS, Design, Study
 from medgauge_lib.simulation.worlds import Rates, agreeing, draw_passes
 
 if TYPE_CHECKING:
@@ -161,59 +161,6 @@ def exact_coverage(n_tasks: int, probability: float) -> float:
     return float(binomial(n_tasks, probability)[holds].sum())
 
 
-def coverage(
-    samples: Sequence[Sample] | None = None,
-    *,
-    n_replications: int = 2_000,
-    seed: int = SEED,
-    workers: Workers | None = None,
-    progress: Progress | None = None,
-) -> Study[Coverage]:
-    """Coverage of BCa by three tie rules, of the percentile interval, and of Clopper–Pearson.
-
-    Parameters
-    ----------
-    samples : sequence of Sample, optional
-        Settings; where not given, `TASKS` by `MEANS` with an agreement of runs of 0.5.
-    n_replications : int
-        Data sets of each setting, at least 1.
-    seed : int
-        0 ≤ seed < 2^64; also of the resamples, which all data sets share as the rows of a board do.
-    workers : Workers, optional
-        Who does the work; the result is the same whoever does.
-    progress : Progress, optional
-        Told of each block of replications that ends.
-
-    Returns
-    -------
-    Study of Coverage
-        Five lines a setting, one a kind of interval.
-
-    Examples
-    --------
-    >>> study = coverage([Sample(10, Rates(0.5, 0.2))], n_replications=100)
-    >>> [line.method for line in study.lines]
-    ['bca_half', 'bca_strict', 'bca_uncorrected', 'percentile', 'clopper_pearson']
-    """
-    if samples is None:
-        samples = [Sample(n, agreeing(mean, AGREEMENT)) for n, mean in product(TASKS, MEANS)]
-    found = replicate(
-        coverage_block,
-        samples,
-        study=STUDY,
-        n_replications=n_replications,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
-    assumptions = (
-        *ASSUMPTIONS,
-        "All data sets share the 10,000 resamples of the seed, as the rows of a board do.",
-        "A data set whose tasks all have the same value has no resampled interval, and is counted apart.",
-    )
-    return concluded(STUDY, assumptions, found, _lines, seed=seed, asked=n_replications)
-
-
 def _lines(found: Replications[Sample]) -> list[Coverage]:
     return [*(_resampled(found, method) for method in METHODS), _exact(found)]
 
@@ -261,3 +208,54 @@ def _exact(found: Replications[Sample]) -> Coverage:
         ),
         exact=exact_coverage(n_tasks, float(true)),
     )
+
+
+_DESIGN = Design(
+    STUDY,
+    coverage_block,
+    _lines,
+    (
+        *ASSUMPTIONS,
+        "All data sets share the 10,000 resamples of the seed, as the rows of a board do.",
+        "A data set whose tasks all have the same value has no resampled interval, and is counted apart.",
+    ),
+)
+
+
+def coverage(
+    samples: Sequence[Sample] | None = None,
+    *,
+    n_replications: int = 2_000,
+    seed: int = SEED,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+) -> Study[Coverage]:
+    """Coverage of BCa by three tie rules, of the percentile interval, and of Clopper–Pearson.
+
+    Parameters
+    ----------
+    samples : sequence of Sample, optional
+        Settings; where not given, `TASKS` by `MEANS` with an agreement of runs of 0.5.
+    n_replications : int
+        Data sets of each setting, at least 1.
+    seed : int
+        0 ≤ seed < 2^64; also of the resamples, which all data sets share as the rows of a board do.
+    workers : Workers, optional
+        Who does the work; the result is the same whoever does.
+    progress : Progress, optional
+        Told of each block of replications that ends.
+
+    Returns
+    -------
+    Study of Coverage
+        Five lines a setting, one a kind of interval.
+
+    Examples
+    --------
+    >>> study = coverage([Sample(10, Rates(0.5, 0.2))], n_replications=100)
+    >>> [line.method for line in study.lines]
+    ['bca_half', 'bca_strict', 'bca_uncorrected', 'percentile', 'clopper_pearson']
+    """
+    if samples is None:
+        samples = [Sample(n, agreeing(mean, AGREEMENT)) for n, mean in product(TASKS, MEANS)]
+    return _DESIGN.run(samples, n_replications, seed=seed, workers=workers, progress=progress)

@@ -26,11 +26,11 @@ from medgauge_lib.intervals import SEED
 from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.pairs import FAMILY_ALPHA
 from medgauge_lib.parallel import Workers
-from medgauge_lib.simulation.blocks import Block, Replications, replicate
+from medgauge_lib.simulation.blocks import Block, Replications
 from medgauge_lib.simulation.coverage import exact_intervals
 from medgauge_lib.simulation.montecarlo import Mean, Share, columns
 from medgauge_lib.simulation.rejection import mcnemar, pair_counts
-from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
+from medgauge_lib.simulation.study import ASSUMPTIONS, Design, Study
 from medgauge_lib.simulation.worlds import Rates, draw_passes
 
 if TYPE_CHECKING:
@@ -187,6 +187,36 @@ def _disjoint(n_tasks: int) -> _Bools:
     return above | above.T
 
 
+def _lines(found: Replications[Family]) -> list[Familywise]:
+    n_differing = int(found.setting.differing.sum())
+    return [
+        Familywise(
+            found.setting,
+            procedure,
+            Share(found.tally[procedure, "error"], found.n),
+            Mean(
+                found.tally[procedure, "found"],
+                found.tally[procedure, "squares"],
+                found.n if n_differing else 0,
+                n_differing or 1,
+            ),
+        )
+        for procedure in PROCEDURES
+    ]
+
+
+_DESIGN = Design(
+    STUDY,
+    family_block,
+    _lines,
+    (
+        *ASSUMPTIONS,
+        "Any two rows find a task equally hard with the stated probability, their rank correlation.",
+        "A board has one level of rows, or two: half of its rows each.",
+    ),
+)
+
+
 def families(
     boards: Sequence[Family] | None = None,
     *,
@@ -201,14 +231,8 @@ def families(
     ----------
     boards : sequence of Family, optional
         Settings; where not given, `ROWS` by `TASKS`, all rows alike and then on two levels.
-    n_replications : int
-        Boards of each setting, at least 1.
-    seed : int
-        0 ≤ seed < 2^64.
-    workers : Workers, optional
-        Who does the work; the result is the same whoever does.
-    progress : Progress, optional
-        Told of each block of replications that ends.
+    n_replications, seed, workers, progress
+        As in `coverage`.
 
     Returns
     -------
@@ -227,36 +251,4 @@ def families(
             Family(n_rows, n_tasks, FIRST, rest)
             for rest, n_tasks, n_rows in product((FIRST, REST), TASKS, ROWS)
         ]
-    found = replicate(
-        family_block,
-        boards,
-        study=STUDY,
-        n_replications=n_replications,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
-    assumptions = (
-        *ASSUMPTIONS,
-        "Any two rows find a task equally hard with the stated probability, their rank correlation.",
-        "A board has one level of rows, or two: half of its rows each.",
-    )
-    return concluded(STUDY, assumptions, found, _lines, seed=seed, asked=n_replications)
-
-
-def _lines(found: Replications[Family]) -> list[Familywise]:
-    n_differing = int(found.setting.differing.sum())
-    return [
-        Familywise(
-            found.setting,
-            procedure,
-            Share(found.tally[procedure, "error"], found.n),
-            Mean(
-                found.tally[procedure, "found"],
-                found.tally[procedure, "squares"],
-                found.n if n_differing else 0,
-                n_differing or 1,
-            ),
-        )
-        for procedure in PROCEDURES
-    ]
+    return _DESIGN.run(boards, n_replications, seed=seed, workers=workers, progress=progress)

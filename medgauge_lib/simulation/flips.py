@@ -28,10 +28,10 @@ from medgauge_lib.intervals import RESAMPLES, SEED
 from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.pairs import FAMILY_ALPHA
 from medgauge_lib.parallel import Workers
-from medgauge_lib.simulation.blocks import Block, Replications, replicate
+from medgauge_lib.simulation.blocks import Block, Replications
 from medgauge_lib.simulation.montecarlo import Mean, Share, columns
 from medgauge_lib.simulation.rejection import mcnemar, pair_counts
-from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
+from medgauge_lib.simulation.study import ASSUMPTIONS, Design, Study
 from medgauge_lib.simulation.worlds import UNIT, Rates, draw_passes
 
 if TYPE_CHECKING:
@@ -225,6 +225,28 @@ def holm_on_flips(far: _Ints) -> npt.NDArray[np.bool_]:
     return rejected
 
 
+def _lines(found: Replications[Ladder]) -> list[Flips]:
+    ladder, tally = found.setting, found.tally
+    exact, resampled = (
+        Mean(tally[name], tally[f"{name}_squares"], found.n, ladder.n_pairs)
+        for name in ("exact", "resampled")
+    )
+    floor = Fraction(ladder.n_pairs, 1 + FLIPS)
+    return [Flips(ladder, floor, exact, resampled, Share(tally["silent"], found.n))]
+
+
+_DESIGN = Design(
+    STUDY,
+    flips_block,
+    _lines,
+    (
+        *ASSUMPTIONS,
+        "Mean rates fall evenly from the first row to the last; any two rows have the stated correlation.",
+        "Random flips of a pair are independent of each other and of those of other pairs.",
+    ),
+)
+
+
 def flips(
     ladders: Sequence[Ladder] | None = None,
     *,
@@ -239,14 +261,8 @@ def flips(
     ----------
     ladders : sequence of Ladder, optional
         Settings; where not given, 127 tasks and `ROWS`.
-    n_replications : int
-        Boards of each setting, at least 1.
-    seed : int
-        0 ≤ seed < 2^64.
-    workers : Workers, optional
-        Who does the work; the result is the same whoever does.
-    progress : Progress, optional
-        Told of each block of replications that ends.
+    n_replications, seed, workers, progress
+        As in `coverage`.
 
     Returns
     -------
@@ -261,28 +277,4 @@ def flips(
     """
     if ladders is None:
         ladders = [Ladder(n_rows) for n_rows in ROWS]
-    found = replicate(
-        flips_block,
-        ladders,
-        study=STUDY,
-        n_replications=n_replications,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
-    assumptions = (
-        *ASSUMPTIONS,
-        "Mean rates fall evenly from the first row to the last; any two rows have the stated correlation.",
-        "Random flips of a pair are independent of each other and of those of other pairs.",
-    )
-    return concluded(STUDY, assumptions, found, _lines, seed=seed, asked=n_replications)
-
-
-def _lines(found: Replications[Ladder]) -> list[Flips]:
-    ladder, tally = found.setting, found.tally
-    exact, resampled = (
-        Mean(tally[name], tally[f"{name}_squares"], found.n, ladder.n_pairs)
-        for name in ("exact", "resampled")
-    )
-    floor = Fraction(ladder.n_pairs, 1 + FLIPS)
-    return [Flips(ladder, floor, exact, resampled, Share(tally["silent"], found.n))]
+    return _DESIGN.run(ladders, n_replications, seed=seed, workers=workers, progress=progress)

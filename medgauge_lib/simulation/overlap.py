@@ -24,10 +24,10 @@ import numpy.typing as npt
 from medgauge_lib.intervals import SEED
 from medgauge_lib.parallel import Workers
 from medgauge_lib.results import Absent
-from medgauge_lib.simulation.blocks import Block, Replications, replicate
+from medgauge_lib.simulation.blocks import Block, Replications
 from medgauge_lib.simulation.montecarlo import Share, columns
 from medgauge_lib.simulation.resampling import bounds
-from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
+from medgauge_lib.simulation.study import ASSUMPTIONS, Design, Study
 from medgauge_lib.simulation.worlds import LEVELS, UNIT, Rates, draw_levels
 
 if TYPE_CHECKING:
@@ -134,6 +134,25 @@ def overlap_block(block: Block[Duel]) -> dict[str, int]:
     }
 
 
+def _lines(found: Replications[Duel]) -> list[Overlap]:
+    tally = found.tally
+    return [
+        Overlap(found.setting, Share(tally["merged"], tally["both"]), Share(tally["held"], tally["compared"]))
+    ]
+
+
+_DESIGN = Design(
+    STUDY,
+    overlap_block,
+    _lines,
+    (
+        ASSUMPTIONS[0],
+        "A task's continuous score, its mean over three runs, follows a Beta distribution over tasks.",
+        "Both rows have the same spread between tasks, and their means differ by the stated difference.",
+    ),
+)
+
+
 def overlap(
     duels: Sequence[Duel] | None = None,
     *,
@@ -148,14 +167,8 @@ def overlap(
     ----------
     duels : sequence of Duel, optional
         Settings; where not given, 13 tasks and a difference of 0.09 over `SPREADS` and `CORRELATIONS`.
-    n_replications : int
-        Data sets of each setting, at least 1.
-    seed : int
-        0 ≤ seed < 2^64; also of the resamples.
-    workers : Workers, optional
-        Who does the work; the result is the same whoever does.
-    progress : Progress, optional
-        Told of each block of replications that ends.
+    n_replications, seed, workers, progress
+        As in `coverage`.
 
     Returns
     -------
@@ -173,28 +186,7 @@ def overlap(
             Duel(Rates(LEADER, spread), Rates(LEADER - DIFFERENCE, spread), correlation=correlation)
             for correlation, spread in product(CORRELATIONS, SPREADS)
         ]
-    found = replicate(
-        overlap_block,
-        duels,
-        study=STUDY,
-        n_replications=n_replications,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
-    assumptions = (
-        ASSUMPTIONS[0],
-        "A task's continuous score, its mean over three runs, follows a Beta distribution over tasks.",
-        "Both rows have the same spread between tasks, and their means differ by the stated difference.",
-    )
-    return concluded(STUDY, assumptions, found, _lines, seed=seed, asked=n_replications)
-
-
-def _lines(found: Replications[Duel]) -> list[Overlap]:
-    tally = found.tally
-    return [
-        Overlap(found.setting, Share(tally["merged"], tally["both"]), Share(tally["held"], tally["compared"]))
-    ]
+    return _DESIGN.run(duels, n_replications, seed=seed, workers=workers, progress=progress)
 
 
 def spread_at(study: Study[Overlap], share: float, *, correlation: float = 0.0) -> float | Absent:

@@ -27,10 +27,10 @@ from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.pairs import FAMILY_ALPHA
 from medgauge_lib.parallel import Workers
 from medgauge_lib.results import as_written
-from medgauge_lib.simulation.blocks import Block, Replications, replicate
+from medgauge_lib.simulation.blocks import Block, Replications
 from medgauge_lib.simulation.montecarlo import Share, columns
 from medgauge_lib.simulation.rejection import critical_counts
-from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
+from medgauge_lib.simulation.study import ASSUMPTIONS, Design, Study
 from medgauge_lib.simulation.worlds import Rates, discordant, draw_passes
 
 if TYPE_CHECKING:
@@ -217,6 +217,15 @@ def first_step(n_rows: int) -> Fraction:
     return FAMILY_ALPHA / math.comb(n_rows, 2)
 
 
+def _lines(found: Replications[Contest]) -> list[Power]:
+    contest = found.setting
+    truth = contest.a.power(N_RUNS), contest.b.power(N_RUNS)
+    return [Power(contest, truth, Share(found.tally["shown"], found.n), exact_power(contest))]
+
+
+_DESIGN = Design(STUDY, contest_block, _lines, ASSUMPTIONS)
+
+
 def power(
     a: Rates,
     b: Rates,
@@ -241,14 +250,8 @@ def power(
         Per comparison, in (0, 1): `first_step` of m pairs for the first step of Holm among them.
     correlation : float
         Rank correlation of the rates of the two rows over tasks, in [0, 1].
-    n_replications : int
-        Data sets for each number of tasks and alpha, at least 1.
-    seed : int
-        0 ≤ seed < 2^64.
-    workers : Workers, optional
-        Who does the work; the result is the same whoever does.
-    progress : Progress, optional
-        Told of each block of replications that ends.
+    n_replications, seed, workers, progress
+        As in `coverage`.
 
     Returns
     -------
@@ -265,19 +268,4 @@ def power(
     numbers = (n_tasks,) if isinstance(n_tasks, int) else tuple(n_tasks)
     levels = (alpha,) if isinstance(alpha, (Fraction, float)) else tuple(alpha)
     settings = [Contest(a, b, n, as_written(level), correlation) for level, n in product(levels, numbers)]
-    found = replicate(
-        contest_block,
-        settings,
-        study=STUDY,
-        n_replications=n_replications,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
-    return concluded(STUDY, ASSUMPTIONS, found, _lines, seed=seed, asked=n_replications)
-
-
-def _lines(found: Replications[Contest]) -> list[Power]:
-    contest = found.setting
-    truth = contest.a.power(N_RUNS), contest.b.power(N_RUNS)
-    return [Power(contest, truth, Share(found.tally["shown"], found.n), exact_power(contest))]
+    return _DESIGN.run(settings, n_replications, seed=seed, workers=workers, progress=progress)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import pandas as pd
 
-from medgauge_lib.simulation.blocks import Replications
+from medgauge_lib.simulation.blocks import Block, Replications, Tally, replicate
+
+if TYPE_CHECKING:
+    from medgauge_lib.parallel import Workers
+    from medgauge_lib.progress import Progress
 
 ASSUMPTIONS = (
     "Tasks are drawn at random and without end from one population, each independently of the others.",
@@ -66,31 +70,46 @@ class Study(Generic[L]):
         return pd.DataFrame([line.record() for line in self.lines])
 
 
-def concluded(
-    name: str,
-    assumptions: tuple[str, ...],
-    found: tuple[Replications[S], ...],
-    lines: Callable[[Replications[S]], Iterable[L]],
-    *,
-    seed: int,
-    asked: int,
-) -> Study[L]:
-    """Make the result of a study from what was counted.
+@dataclass(frozen=True)
+class Design(Generic[S, L]):
+    """What makes a study besides its settings.
 
-    Parameters
+    Attributes
     ----------
-    name, assumptions
-        As in `Study`.
-    found : tuple of Replications
-        One a setting.
+    name : str
+        Of the study.
+    block : callable
+        A function of a module, which gives the tally of a block.
     lines : callable
-        Gives the lines of one setting.
-    seed, asked : int
-        As in `Study`.
-
-    Returns
-    -------
-    Study
+        Gives the lines of one setting from what was counted in it.
+    assumptions : tuple of str
+        What holds in the simulated world, a sentence each.
     """
-    fewest = min((one.n for one in found), default=asked)
-    return Study(name, assumptions, seed, asked, fewest, tuple(line for one in found for line in lines(one)))
+
+    name: str
+    block: Callable[[Block[S]], Tally]
+    lines: Callable[[Replications[S]], Iterable[L]]
+    assumptions: tuple[str, ...]
+
+    def run(
+        self,
+        settings: Sequence[S],
+        n_replications: int,
+        *,
+        seed: int,
+        workers: Workers | None,
+        progress: Progress | None,
+    ) -> Study[L]:
+        """Simulate every setting, and make the result from what was counted."""
+        found = replicate(
+            self.block,
+            settings,
+            study=self.name,
+            n_replications=n_replications,
+            seed=seed,
+            workers=workers,
+            progress=progress,
+        )
+        lines = tuple(line for one in found for line in self.lines(one))
+        fewest = min((one.n for one in found), default=n_replications)
+        return Study(self.name, self.assumptions, seed, n_replications, fewest, lines)

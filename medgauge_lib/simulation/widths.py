@@ -22,11 +22,11 @@ import numpy.typing as npt
 from medgauge_lib.intervals import SEED
 from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.parallel import Workers
-from medgauge_lib.simulation.blocks import Block, Replications, Stream, replicate
+from medgauge_lib.simulation.blocks import Block, Replications, Stream
 from medgauge_lib.simulation.coverage import exact_intervals
 from medgauge_lib.simulation.montecarlo import Mean, Ratio, Share, columns
 from medgauge_lib.simulation.resampling import MICRO, bounds
-from medgauge_lib.simulation.study import ASSUMPTIONS, Study, concluded
+from medgauge_lib.simulation.study import ASSUMPTIONS, Design, Study
 from medgauge_lib.simulation.worlds import Rates, agreeing, draw_levels
 
 if TYPE_CHECKING:
@@ -146,6 +146,31 @@ def _drawn(
     return points, passes
 
 
+def _lines(found: Replications[Checked]) -> list[Widths]:
+    lines = []
+    for name in AGAINST:
+        n = found.tally[name, "n"]
+        above, below = (
+            Mean(found.tally[name, key], found.tally[name, f"{key}_squares"], n, MICRO)
+            for key in ("above", "below")
+        )
+        ratio = Ratio(above, below, found.tally[name, "products"])
+        lines.append(Widths(found.setting, name, ratio, Share(found.n - n, found.n)))
+    return lines
+
+
+_DESIGN = Design(
+    STUDY,
+    widths_block,
+    _lines,
+    (
+        *ASSUMPTIONS,
+        "Every task has the same number of checkpoints, which pass independently with the task's rate.",
+        "A run passes when all its checkpoints do; there are no vetoes and no errors.",
+    ),
+)
+
+
 def widths(
     settings: Sequence[Checked] | None = None,
     *,
@@ -160,14 +185,8 @@ def widths(
     ----------
     settings : sequence of Checked, optional
         Where not given, 50 tasks of 8 checkpoints over `MEANS` of the checkpoint rate.
-    n_replications : int
-        Data sets of each setting, at least 1.
-    seed : int
-        0 ≤ seed < 2^64; also of the resamples.
-    workers : Workers, optional
-        Who does the work; the result is the same whoever does.
-    progress : Progress, optional
-        Told of each block of replications that ends.
+    n_replications, seed, workers, progress
+        As in `coverage`.
 
     Returns
     -------
@@ -182,31 +201,4 @@ def widths(
     """
     if settings is None:
         settings = [Checked(agreeing(mean, AGREEMENT)) for mean in MEANS]
-    found = replicate(
-        widths_block,
-        settings,
-        study=STUDY,
-        n_replications=n_replications,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
-    assumptions = (
-        *ASSUMPTIONS,
-        "Every task has the same number of checkpoints, which pass independently with the task's rate.",
-        "A run passes when all its checkpoints do; there are no vetoes and no errors.",
-    )
-    return concluded(STUDY, assumptions, found, _lines, seed=seed, asked=n_replications)
-
-
-def _lines(found: Replications[Checked]) -> list[Widths]:
-    lines = []
-    for name in AGAINST:
-        n = found.tally[name, "n"]
-        above, below = (
-            Mean(found.tally[name, key], found.tally[name, f"{key}_squares"], n, MICRO)
-            for key in ("above", "below")
-        )
-        ratio = Ratio(above, below, found.tally[name, "products"])
-        lines.append(Widths(found.setting, name, ratio, Share(found.n - n, found.n)))
-    return lines
+    return _DESIGN.run(settings, n_replications, seed=seed, workers=workers, progress=progress)
