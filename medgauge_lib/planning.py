@@ -168,6 +168,8 @@ class PowerPlan:
         Exact power on 1, 2, … tasks.
     study : Study of Power
         Exact and simulated power on every number of tasks asked about, and on `needed`.
+    needed_alone : int or Absent
+        `needed` at 0.05: of Holm's last step, or of two rows alone.
     """
 
     contest: Contest
@@ -175,6 +177,7 @@ class PowerPlan:
     needed: int | Absent
     curve: tuple[float, ...] = field(repr=False)
     study: Study[Power]
+    needed_alone: int | Absent
 
     @property
     def difference(self) -> Fraction:
@@ -245,7 +248,8 @@ def power_plan(
         progress=progress,
     )
     curve = exact_powers(replace(widest, n_tasks=last))
-    return PowerPlan(widest, as_written(power), needed, tuple(curve.tolist()), study)
+    alone = tasks_needed(replace(widest, alpha=FAMILY_ALPHA), power=power)
+    return PowerPlan(widest, as_written(power), needed, tuple(curve.tolist()), study, alone)
 
 
 def tasks_needed(contest: Contest, *, power: Fraction | float = POWER) -> int | Absent:
@@ -289,6 +293,8 @@ class Detectable:
         Rates of the row behind.
     a : Rates or Absent
         Least rates of a row ahead, with the same spread, that is shown to differ with the power wanted.
+        Absent where no row ahead with this spread has it, and where equal rows have it: the power wanted is
+        then below the size of the test.
     n_tasks : int
         Tasks.
     """
@@ -391,6 +397,8 @@ def _least(contest: Contest, power: float) -> Rates | Absent:
     def reached(mean: float) -> bool:
         return exact_power(replace(contest, a=Rates(mean, b.spread))) >= power
 
+    if reached(b.mean):
+        return Absent("the power wanted is no more than that to show two equal rows to differ")
     # The highest mean that still allows the spread.
     low, high = b.mean, (1 + math.sqrt(1 - 4 * b.spread**2)) / 2 - (1e-9 if b.spread else 0)
     if high <= low or not reached(high):

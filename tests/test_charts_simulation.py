@@ -128,12 +128,15 @@ def test_bars_of_a_share_are_exact_and_of_a_mean_two_errors():
     [
         (Share(50, 100), "±_5.0_pp"),
         (Share(1, 10**9), "±_0.1_pp"),
-        (Share(7, 7), "±_0.0_pp"),
+        (Share(7, 7), "95_% interval 59.0_to_100.0_%"),
+        (Share(0, 1000), "95_% interval 0.0_to_0.4_%"),
+        (Mean(0, 0, 7), "the same in all 7 replications"),
+        (Ratio(Mean(6, 12, 3), Mean(3, 3, 3), 6), "the same in all 3 replications"),
         (Mean(1, 1, 1), "not estimable: one replication has no Monte Carlo error"),
     ],
 )
 def test_errors_are_rounded_up(figure, words):
-    """An error that is there never looks like none."""
+    """An error that is there never looks like none, and none is never written as "± 0"."""
     assert error_words(figure).replace(NBSP, "_").replace(" ", "_") == words.replace(" ", "_")
 
 
@@ -172,7 +175,7 @@ def test_flips_say_their_floor(studies):
     """On 703 pairs the sentence names the floor of resampled p-values, and that nothing is shown."""
     said = str(charts.flips_sentences(studies["flips"])).replace(NBSP, " ")
     assert "703 / 10,001 = 0.0703, above 0.05: they never show any pair to differ" in said
-    assert "random flips 0.0 % (± 0.0 pp)" in said
+    assert said.endswith("random flips none.")
 
 
 def test_power_names_the_fewest_tasks(studies):
@@ -197,6 +200,89 @@ def test_coverage_names_the_worst_setting(studies):
     percent = f"{100 * float(worst.covered):.1f} %"
     assert f"percentile {percent}" in said
     assert "of the data sets have no resampled interval (5 tasks, mean rate 97.0 %)" in said
+
+
+def test_kinds_of_interval_are_held_apart_by_their_own_figures(studies):
+    """For each number of tasks the largest gap between kinds is that of the lines, with its rate."""
+    study = studies["coverage"]
+    lines = [
+        replace(line, covered=Share(10 + 5 * (line.method == "percentile"), 20))
+        if (line.sample.n_tasks, line.sample.rates) == (20, ALIKE) and line.exact is None
+        else replace(line, covered=Share(20, 20))
+        for line in study.lines
+    ]
+    said = str(charts.coverage_sentences(replace(study, lines=tuple(lines)))).replace(NBSP, " ")
+    assert "differs at most by 0.0 pp with 5 tasks (mean rate 80.0 %) and 25.0 pp with 20 tasks (mean" in said
+    assert "Lowest coverage of 4 settings" in said
+
+
+def boards_of(studies, **shares):
+    """The study of families with shares of ten boards by procedure and number of rows."""
+    lines = tuple(
+        replace(
+            line,
+            error=Share(shares[line.procedure][line.family.n_rows], 10),
+            found=Mean(*[shares[line.procedure][line.family.n_rows]] * 2, 10) if line.found.n else line.found,
+        )
+        for line in studies["families"].lines
+    )
+    return str(charts.families_sentences(replace(studies["families"], lines=lines))).replace(NBSP, " ")
+
+
+def test_families_say_where_overlap_errs_and_finds_less(studies):
+    """Whether overlap errs above 5 %, and where Holm finds more, is read off the figures."""
+    said = boards_of(studies, holm={2: 3, 5: 1}, unadjusted={2: 3, 5: 3}, overlap={2: 0, 5: 2})
+    assert "Overlap has a family-wise error above 5 % from 5 rows on with 20 tasks." in said
+    assert "Holm finds more of the real differences than overlap with 2 rows on 20 tasks." in said
+    turned = boards_of(studies, holm={2: 0, 5: 1}, unadjusted={2: 3, 5: 3}, overlap={2: 0, 5: 0})
+    assert "above 5 % at no number of rows tried with 20 tasks." in turned
+    assert "than overlap with 5 rows on 20 tasks." in turned
+
+
+def test_families_say_the_exact_value_of_two_rows(studies):
+    """The probability that two rows are told apart stands beside the simulated share."""
+    line = next(
+        line
+        for line in studies["families"].lines
+        if line.procedure == "overlap" and line.exact is not None and line.found.n
+    )
+    said = str(charts.families_sentences(studies["families"])).replace(NBSP, " ")
+    assert f"{100 * line.exact:.1f} % by intervals that do not overlap on 20 tasks (simulated " in said
+
+
+def test_overlap_says_what_the_paired_interval_covers(studies):
+    """The coverage of the paired interval is told for each correlation, as the study found it."""
+    study = studies["overlap"]
+    lines = tuple(replace(line, covered=Share(17, 20)) for line in study.lines)
+    said = str(charts.overlap_sentences(replace(study, lines=lines))).replace(NBSP, " ")
+    assert "holds the true difference (nominally 95 % of the time) in 85.0 % (± 8.0 pp) at a corr" in said
+    assert {"covered", "covered_se"} <= set(charts.overlap_figure(study).table.columns)
+
+
+def test_widths_say_where_the_ratio_crosses_one(studies):
+    """The pass rates on either side of a ratio of 1 are named, or that it stays on one side."""
+    study = studies["widths"]
+
+    def said(*ratios):
+        lines = [
+            replace(line, ratio=replace(line.ratio, above=Mean(r, r * r, 1), below=Mean(10, 100, 1)))
+            for line, r in zip(study.lines, [r for r in ratios for _ in range(2)], strict=True)
+        ]
+        return str(charts.widths_sentences(replace(study, lines=tuple(lines)))).replace(NBSP, " ")
+
+    rates = [f"{100 * float(study.lines[k].checked.pass_rate):.1f} %" for k in (0, 2)]
+    assert said(12, 8).count(f"; it crosses 1 between {rates[0]} and {rates[1]}.") == 2
+    assert said(12, 11).count("; it does not cross 1.") == 2
+
+
+def test_agreement_counts_the_intervals_that_hold(studies):
+    """A caption counts how many intervals hold the exact value, whatever the seed gave."""
+    study = studies["power"]
+    lines = (replace(study.lines[0], shown=Share(0, 1000), exact=0.5), *study.lines[1:])
+    lines = (lines[0], *(replace(line, exact=float(line.shown)) for line in lines[1:]))
+    said = str(charts.power_sentences(replace(study, lines=lines)))
+    assert "3 of 4 intervals hold the exact value; of 95 % intervals one in twenty misses" in said
+    assert "intervals hold" in charts.exact_figure(studies["coverage"]).caption
 
 
 def test_families_tell_error_and_findings_of_the_largest_board(studies):

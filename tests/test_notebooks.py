@@ -199,6 +199,8 @@ def project(tmp_path_factory):
     # What is simulated, and not how often, makes the notebook run.
     simulated = folder / "params/methodology.yaml"
     simulated.write_text(simulated.read_text().replace("replications: 1000", "replications: 40"))
+    cells = folder / "notebooks/methodology.ipynb"
+    cells.write_text(cells.read_text("utf-8").replace("replications = 1000", "replications = 40"), "utf-8")
     return folder
 
 

@@ -198,6 +198,39 @@ def test_plans_move_the_right_way(behind, spread, correlation, n_tasks, n_rows):
     assert least(power=0.9) >= least() - 1e-6
 
 
+def test_a_power_below_the_size_of_the_test_has_no_least_difference():
+    """Where equal rows have the power too the least difference is absent, with that reason, and never 0."""
+    equal = Rates(0.5, 0.0)
+    size = exact_power(Contest(equal, equal, 100))
+    low, high = (difference_plan(equal, [100], power=size * k).lines[0] for k in (0.99, 1.01))
+    reason = "the power wanted is no more than that to show two equal rows to differ"
+    assert low.difference == Absent(reason)
+    assert high.difference > 0
+    found = plans.difference_figure(difference_plan(equal, [5, 100], power=size * 0.99))
+    assert str(found) == (
+        "On none of these numbers of tasks is there a least difference: no row ahead with this spread has "
+        f"the power and {reason}."
+    )
+    some = plans.difference_figure(difference_plan(equal, [5, 100])).caption
+    assert some.endswith("have no point: no row ahead with this spread has the power.")
+    assert plans.difference_figure(difference_plan(equal, [100])).caption.endswith(
+        "no Monte Carlo error in it."
+    )
+
+
+def test_a_plan_says_between_which_steps_of_holm_power_lies():
+    """Beside the tasks at Holm's first step stand those at 0.05; two rows alone have one step."""
+    a, b = reaching(0.75, 0.3), reaching(0.6, 0.3)
+    several, alone = (
+        power_plan(a, b, [100], alpha=first_step(n), correlation=0.5, n_replications=20) for n in (8, 2)
+    )
+    assert several.needed > several.needed_alone == alone.needed == alone.needed_alone
+    said = " ".join(plans.plan_words(several))
+    assert f"Holm's last step, it needs {alone.needed} tasks." in said
+    assert "Holm's last step" not in " ".join(plans.plan_words(alone))
+    assert "of 95 % intervals one in twenty misses it by chance" in str(plans.plan_sentences(several))
+
+
 def test_no_difference_may_be_enough():
     """Five tasks never show two rows to differ, and the plan says so instead of a number."""
     plan = difference_plan(Rates(0.5, 0.0), [5, 100])
@@ -361,6 +394,8 @@ def test_a_cluster_gives_the_same_plan(tmp_path):
         ((*PAIR, "--a", 85), "85.0 is not in the range 0<=x<=1"),
         ((*PAIR, "--tasks", 2001), "2001 is not in the range 1<=x<=2000"),
         ((*PAIR, "--power", 1), "1.0 is not in the range 0<x<1"),
+        ((*PAIR, "--spread", 1e-9), "spread must be 0, or at least 0.0001 and below 0.5, but got 1e-09"),
+        ((*PAIR, "--spread", 1e-300), "spread must be 0, or at least 0.0001 and below 0.5, but got 1e-300"),
         ((*PAIR, "--spread", 0.5), "0.5 is not in the range 0<=x<0.5"),
         ((*PAIR, "--a", 0.999), "for a spread of 0.3, but got 0.999\n  lower the spread"),
         ((*PAIR, "--jobs", 1, "--dask", "x:1"), "leave it out where dask is given"),

@@ -92,7 +92,7 @@ def test_a_plan_of_one_task_or_of_equal_rows_is_a_report_too(root: Path) -> None
     file.write_text(text.replace("bm-planned", "bm-least"), encoding="utf-8")
     build([file], out=root / "reports", notebooks=root / "notebooks", progress=False)
     page = (root / "reports/bm-least/0.1.0/index.html").read_text(encoding="utf-8")
-    assert "None of these numbers of tasks shows any difference with the power wanted." in page
+    assert "no row ahead with this spread has the power" in page
     assert "is out of reach: even 2,000 tasks have less power." in page
     assert "it cannot show any two rows to differ, however far apart they are" in page
 

@@ -20,7 +20,7 @@ from medgauge_lib.results import Absent
 from medgauge_lib.simulation import blocks, worlds
 from medgauge_lib.simulation.blocks import Block, Stream, replicate
 from medgauge_lib.simulation.coverage import Sample, coverage, exact_coverage
-from medgauge_lib.simulation.families import Family, families, judged
+from medgauge_lib.simulation.families import Family, families, judged, told_apart
 from medgauge_lib.simulation.flips import FLIPS, Ladder, far_flips, flips, holm_on_flips
 from medgauge_lib.simulation.montecarlo import Mean, Ratio, Share, columns
 from medgauge_lib.simulation.overlap import Duel, Overlap, overlap, overlap_block, spread_at
@@ -550,6 +550,50 @@ def test_family_of_two_alike_errs_as_often_as_the_exact_test():
     assert isinstance(by_name["holm"].found.value, Absent)
 
 
+def test_two_rows_that_differ_have_no_family_wise_error():
+    """With no two rows alike the error is absent, with its reason in the table, and never 0."""
+    found = families([Family(2, 9, ALIKE, Rates(0.2, 0.1))], n_replications=20, workers=ONE)
+    frame = found.to_frame()
+    for line in found.lines:
+        assert line.error == Share(0, 0)
+        assert isinstance(line.error.value, Absent)
+        assert line.found.n == line.n_replications == 20
+    assert frame[["error", "error_se", "error_low"]].isna().all(axis=None)
+    assert set(frame["error_reason"]) == {"no two rows are alike"}
+    assert set(frame["n_replications"]) == {20}
+    alike = families([Family(2, 9, ALIKE, ALIKE)], n_replications=20, workers=ONE).to_frame()
+    assert set(alike["error_reason"]) == {""}
+    assert set(alike["found_reason"]) == {"no two rows differ"}
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+@pytest.mark.parametrize(("first", "rest"), [(ALIKE, Rates(0.4, 0.2)), (Rates(1.0, 0.0), Rates(0.3, 0.0))])
+def test_two_rows_are_told_apart_as_often_as_all_their_tables_say(first, rest, correlation):
+    """The exact value of overlap is the sum over all tables of two rows whose intervals are disjoint."""
+    family = Family(2, 12, first, rest, correlation)
+    a, b = discordant(first, rest, correlation=correlation)
+    both = first.power(3) - a
+    neither = 1 - both - a - b
+    total = Fraction(0)
+    for x, y, z in product(range(13), repeat=3):
+        if x + y + z <= 12:
+            one, other = clopper_pearson(x + y, 12), clopper_pearson(x + z, 12)
+            if one.low > other.high or other.low > one.high:
+                ways = math.comb(12, x) * math.comb(12 - x, y) * math.comb(12 - x - y, z)
+                total += ways * both**x * a**y * b**z * neither ** (12 - x - y - z)
+    assert told_apart(family, "overlap") == pytest.approx(float(total), abs=1e-12)
+    assert total > 0
+
+
+def test_two_simulated_rows_are_told_apart_as_often_as_is_exact():
+    """Each procedure tells two rows apart as often as its exact value says, within four standard errors."""
+    boards = [Family(2, 50, Rates(0.8, 0.25), rest) for rest in (Rates(0.6, 0.3), Rates(0.8, 0.25))]
+    for line in families(boards, n_replications=1000, workers=ONE).lines:
+        figure = line.found if line.found.n else line.error
+        assert abs(float(figure) - line.exact) <= 4 * math.sqrt(line.exact * (1 - line.exact) / 1000)
+    assert families([Family(3, 9, ALIKE, ALIKE)], n_replications=9, workers=ONE).lines[0].exact is None
+
+
 def test_two_levels_find_what_the_exact_test_finds():
     """Without adjustment the share of real differences found is the exact power of one pair."""
     first, rest = Rates(0.9, 0.2), Rates(0.6, 0.3)
@@ -565,7 +609,7 @@ def test_overlap_is_counted_on_the_intervals_of_a_board():
     duel = Duel(Rates(0.75, 0.13), Rates(0.66, 0.13), correlation=0.4)
     block = Block("overlap", duel, SEED, 0, 25)
     levels = draw_levels(block.stream(), n_tasks=13, n_rows=2, n_sets=25, correlation=0.4)
-    merged = held = 0
+    merged = held = covered = 0
     for one in levels:
         scores = [
             np.array([round(Fraction(int(row.levels[level]) * 60, UNIT)) for level in one[:, k]])
@@ -576,8 +620,11 @@ def test_overlap_is_counted_on_the_intervals_of_a_board():
         merged += first.low <= second.high and second.low <= first.high
         paired = bca(scores[0] - scores[1], sums[0] - sums[1], 60, seed=SEED)
         held += paired.low <= 0 <= paired.high
-    assert overlap_block(block) == {"both": 25, "merged": merged, "compared": 25, "held": held}
+        covered += paired.low <= float(duel.difference) <= paired.high
+    tally = {"both": 25, "merged": merged, "compared": 25, "held": held, "covered": covered}
+    assert overlap_block(block) == tally
     assert 0 < held < merged < 25
+    assert held < covered < 25
 
 
 def test_overlap_merges_84_percent_near_a_spread_of_0_13():
@@ -591,7 +638,7 @@ def test_overlap_merges_84_percent_near_a_spread_of_0_13():
 def test_spread_is_read_off_the_straight_line():
     """Between 0.1 with half merged and 0.2 with all merged, three quarters are merged at 0.15."""
     lines = tuple(
-        Overlap(Duel(Rates(0.7, spread), Rates(0.6, spread)), Share(count, 10), Share(0, 10))
+        Overlap(Duel(Rates(0.7, spread), Rates(0.6, spread)), Share(count, 10), *[Share(0, 10)] * 2)
         for spread, count in ((0.2, 10), (0.1, 5))
     )
     study = Study("overlap", (), 1, 10, 10, lines)
@@ -652,7 +699,10 @@ def test_flips_show_nothing_beyond_500_pairs():
             lambda n: families([Family(3, 9, ALIKE, Rates(0.2, 0.1))], n_replications=n, workers=ONE),
             ("error", "found"),
         ),
-        (lambda n: overlap([Duel(ALIKE, ALIKE)], n_replications=n, workers=ONE), ("merged", "paired")),
+        (
+            lambda n: overlap([Duel(ALIKE, ALIKE)], n_replications=n, workers=ONE),
+            ("merged", "paired", "covered"),
+        ),
         (lambda n: widths([Checked(ALIKE, 9)], n_replications=n, workers=ONE), ("ratio",)),
         (lambda n: flips([Ladder(3, 20)], n_replications=n, workers=ONE), ("exact", "resampled", "silent")),
         (lambda n: power(ALIKE, ALIKE, n_tasks=9, n_replications=n, workers=ONE), ("power",)),

@@ -15,10 +15,11 @@ import pandas as pd
 
 from medgauge_lib.charts import display, rows, theme
 from medgauge_lib.charts.figure import Figure, figure
+from medgauge_lib.charts.simulation.series import agreement
 from medgauge_lib.charts.tables import Table, plain_table
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.outcomes import N_RUNS
-from medgauge_lib.pairs import resolution
+from medgauge_lib.pairs import FAMILY_ALPHA, resolution
 from medgauge_lib.results import Absent
 
 if TYPE_CHECKING:
@@ -82,6 +83,10 @@ def plan_words(found: PowerPlan) -> tuple[str, ...]:
         need = f"A power of {wanted} is out of reach: {found.needed}."
     else:
         need = f"A power of {wanted} needs {display.count(found.needed, 'task')}."
+    if found.contest.alpha < FAMILY_ALPHA:
+        alone = found.needed_alone
+        need += " At 0.05, the level of two rows alone and of Holm's last step, "
+        need += f"{alone}." if isinstance(alone, Absent) else f"it needs {display.count(alone, 'task')}."
     study = found.study
     asked = f" of the {study.asked:,} asked for" if not study.complete else ""
     return (
@@ -93,8 +98,9 @@ def plan_words(found: PowerPlan) -> tuple[str, ...]:
 
 
 def plan_sentences(found: PowerPlan) -> Sentences:
-    """`plan_words`, then every assumption."""
-    return Sentences((*plan_words(found), " ".join(found.study.assumptions)))
+    """`plan_words`, how simulated and exact power agree, then every assumption."""
+    agree = agreement((line.shown, line.exact) for line in found.study.lines)
+    return Sentences((*plan_words(found), f"Here {agree}", " ".join(found.study.assumptions)))
 
 
 def difference_words(found: DifferencePlan) -> tuple[str, ...]:
@@ -178,15 +184,18 @@ def _needed(found: PowerPlan, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 def difference_figure(found: DifferencePlan) -> Figure | Sentences:
     """Least detectable differences as a figure of a report; a sentence where none is detectable."""
+    reasons = dict.fromkeys(str(line.a) for line in found.lines if isinstance(line.a, Absent))
+    why = " and ".join(reasons)
     if difference_frame(found).empty:
-        return Sentences(("None of these numbers of tasks shows any difference with the power wanted.",))
+        return Sentences((f"On none of these numbers of tasks is there a least difference: {why}.",))
+    without = f" Numbers of tasks without a least difference have no point: {why}." if why else ""
     return figure(
         difference_chart(found),
         id="planned-difference",
         title="Least detectable difference by number of tasks",
         caption=(
-            f"{' '.join(difference_words(found))} By exact power, so there is no Monte Carlo error in it. "
-            "Numbers of tasks that show no difference with that power have no point."
+            f"{' '.join(difference_words(found))} By exact power, so there is no Monte Carlo error in it."
+            f"{without}"
         ),
         table=found.to_frame(),
         provenance="computed",

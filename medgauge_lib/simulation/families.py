@@ -3,7 +3,8 @@
 Three procedures are held against each other on the same simulated boards: the exact McNemar test of every
 pair adjusted by Holm, which the method uses; the same test without adjustment; and overlap, which tells two
 rows apart where their Clopper–Pearson intervals of pass^3 are disjoint. All three look at pass^3. The
-family-wise error is the probability that at least one pair of rows with the same rates is told apart.
+family-wise error is the probability that at least one pair of rows with the same rates is told apart; where
+no two rows are alike there is none. With two rows all three have exact values beside the simulated ones.
 
 References
 ----------
@@ -13,6 +14,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,9 +31,10 @@ from medgauge_lib.parallel import Workers
 from medgauge_lib.simulation.blocks import Block, Replications
 from medgauge_lib.simulation.coverage import exact_intervals
 from medgauge_lib.simulation.montecarlo import Mean, Share, columns
+from medgauge_lib.simulation.power import MAX_TASKS, Contest, binomial, exact_power
 from medgauge_lib.simulation.rejection import mcnemar, pair_counts
 from medgauge_lib.simulation.study import ASSUMPTIONS, Design, Study
-from medgauge_lib.simulation.worlds import Rates, draw_passes
+from medgauge_lib.simulation.worlds import Rates, discordant, draw_passes
 
 if TYPE_CHECKING:
     from medgauge_lib.progress import Progress
@@ -101,15 +104,23 @@ class Familywise:
     procedure : str
         ``holm``, ``unadjusted`` or ``overlap``.
     error : Share
-        Boards on which at least one pair of rows with the same rates is told apart.
+        Boards on which at least one pair of rows with the same rates is told apart; of no board where no
+        two rows are alike.
     found : Mean
         Share of the pairs that really differ which is told apart; of no board where none differs.
+    n_replications : int
+        Boards.
+    exact : float or None
+        With two rows, the probability that they are told apart, by enumeration: what `error` or `found`
+        simulates.
     """
 
     family: Family
     procedure: str
     error: Share
     found: Mean
+    n_replications: int
+    exact: float | None = None
 
     def record(self) -> dict[str, Any]:
         """Names and values of the columns of a table."""
@@ -122,9 +133,12 @@ class Familywise:
             "pass_pow_3_rest": float(family.rest.power(N_RUNS)),
             "correlation": family.correlation,
             "procedure": self.procedure,
-            "n_replications": self.error.n,
+            "n_replications": self.n_replications,
             **columns("error", self.error),
+            "error_reason": "no two rows are alike" if family.differing.all() else "",
             **columns("found", self.found),
+            "found_reason": "" if family.differing.any() else "no two rows differ",
+            "exact": self.exact,
         }
 
 
@@ -187,19 +201,60 @@ def _disjoint(n_tasks: int) -> _Bools:
     return above | above.T
 
 
+def told_apart(family: Family, procedure: str) -> float:
+    """Probability that a procedure tells the two rows of a board apart, by enumeration.
+
+    Parameters
+    ----------
+    family : Family
+        Of two rows, on at most 2,000 tasks.
+    procedure : str
+        One of `PROCEDURES`; with a single pair Holm adjusts nothing.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> sure, even = Rates(1.0, 0.0), Rates(0.5, 0.0)
+    >>> told_apart(Family(2, 1, sure, even), "overlap")  # one task gives intervals that always meet
+    0.0
+    """
+    a, b = family.rows
+    if procedure != "overlap":
+        return exact_power(Contest(a, b, family.n_tasks, correlation=family.correlation))
+    n, passed = family.n_tasks, a.power(N_RUNS)
+    a_alone, b_alone = discordant(a, b, correlation=family.correlation)
+    # Given the tasks x that a passes, those that b passes are of the x and of the n − x others.
+    after_pass = float((passed - a_alone) / passed) if passed else 0.0
+    after_failure = float(b_alone / (1 - passed)) if passed < 1 else 0.0
+    disjoint, wins = _disjoint(n), binomial(n, float(passed))
+    terms = []
+    for x in range(n + 1):
+        joint = np.outer(binomial(x, after_pass), binomial(n - x, after_failure))
+        y = np.add.outer(np.arange(x + 1), np.arange(n - x + 1))
+        terms.append(wins[x] * math.fsum(joint[disjoint[x, y]]))
+    return math.fsum(terms)
+
+
 def _lines(found: Replications[Family]) -> list[Familywise]:
-    n_differing = int(found.setting.differing.sum())
+    family = found.setting
+    differing = family.differing
+    n_differing = int(differing.sum())
     return [
         Familywise(
-            found.setting,
+            family,
             procedure,
-            Share(found.tally[procedure, "error"], found.n),
+            Share(found.tally[procedure, "error"], 0 if differing.all() else found.n),
             Mean(
                 found.tally[procedure, "found"],
                 found.tally[procedure, "squares"],
                 found.n if n_differing else 0,
                 n_differing or 1,
             ),
+            found.n,
+            told_apart(family, procedure) if family.n_rows == 2 and family.n_tasks <= MAX_TASKS else None,
         )
         for procedure in PROCEDURES
     ]

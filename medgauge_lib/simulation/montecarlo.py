@@ -52,7 +52,7 @@ class Share:
 
     @property
     def interval(self) -> Interval | Absent:
-        """Its exact 95 % interval, of some width even where it always or never happened."""
+        """The probability's exact 95 % interval, of some width even where it always or never happened."""
         return clopper_pearson(self.count, self.n) if self.n else NOTHING
 
     def __float__(self) -> float:

@@ -2,8 +2,9 @@
 
 Two rows whose mean continuous scores differ are drawn, each row's BCa interval is made, and it is counted how
 often the two intervals overlap, so that grouping by overlap would merge the rows. Beside it: how often the
-BCa interval of the paired difference holds 0. The score of a task is drawn as a whole, from a Beta
-distribution on a grid of sixtieths, which is a task's mean over three runs of 20 checkpoints.
+BCa interval of the paired difference holds 0, and how often the true difference. The score of a task is drawn
+as a whole, from a Beta distribution on a grid of sixtieths, which is a task's mean over three runs of 20
+checkpoints.
 
 References
 ----------
@@ -94,11 +95,14 @@ class Overlap:
         Data sets whose two intervals overlap, among those where both rows have one.
     paired : Share
         Data sets whose interval of the paired difference holds 0, among those with one.
+    covered : Share
+        Data sets whose interval of the paired difference holds the true difference: its coverage.
     """
 
     duel: Duel
     merged: Share
     paired: Share
+    covered: Share
 
     def record(self) -> dict[str, Any]:
         """Names and values of the columns of a table."""
@@ -111,11 +115,12 @@ class Overlap:
             "n_replications": self.merged.n,
             **columns("merged", self.merged),
             **columns("paired", self.paired),
+            **columns("covered", self.covered),
         }
 
 
 def overlap_block(block: Block[Duel]) -> dict[str, int]:
-    """Count the data sets of a block whose intervals overlap, and whose paired interval holds 0."""
+    """Count the data sets whose intervals overlap, and whose paired interval holds 0 or the truth."""
     duel = block.setting
     levels = draw_levels(
         block.stream(), n_tasks=duel.n_tasks, n_rows=2, n_sets=block.size, correlation=duel.correlation
@@ -131,14 +136,15 @@ def overlap_block(block: Block[Duel]) -> dict[str, int]:
         "merged": int(overlapping.sum()),
         "compared": int(paired.defined.sum()),
         "held": paired.coverage(Fraction(1))["covered"],
+        "covered": paired.coverage(1 + duel.difference)["covered"],
     }
 
 
 def _lines(found: Replications[Duel]) -> list[Overlap]:
     tally = found.tally
-    return [
-        Overlap(found.setting, Share(tally["merged"], tally["both"]), Share(tally["held"], tally["compared"]))
-    ]
+    merged = Share(tally["merged"], tally["both"])
+    held, covered = (Share(tally[name], tally["compared"]) for name in ("held", "covered"))
+    return [Overlap(found.setting, merged, held, covered)]
 
 
 _DESIGN = Design(
@@ -212,7 +218,7 @@ def spread_at(study: Study[Overlap], share: float, *, correlation: float = 0.0) 
     >>> from medgauge_lib.simulation.montecarlo import Share
     >>> merged = {0.1: 5, 0.2: 10}  # of ten boards
     >>> lines = tuple(
-    ...     Overlap(Duel(Rates(0.7, spread), Rates(0.6, spread)), Share(count, 10), Share(0, 10))
+    ...     Overlap(Duel(Rates(0.7, spread), Rates(0.6, spread)), Share(count, 10), *[Share(9, 10)] * 2)
     ...     for spread, count in merged.items()
     ... )
     >>> round(spread_at(Study("overlap", (), 1, 10, 10, lines), 0.75), 9)

@@ -1,8 +1,8 @@
 """Width of the continuous score's interval against that of the binary rate, over the pass rate.
 
 A run passes when all its checkpoints pass, so that a board with few passing runs may still have scores in the
-middle of the scale, where they vary most: there the continuous score has the wider interval, and where most
-runs pass the narrower one. Here every checkpoint of a task passes independently, with the task's rate.
+middle of the scale, where they vary most: at low pass rates the continuous score has the wider interval, and
+elsewhere the narrower one. Here every checkpoint of a task passes independently, with the task's rate.
 
 References
 ----------

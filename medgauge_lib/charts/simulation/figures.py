@@ -9,7 +9,7 @@ import pandas as pd
 
 from medgauge_lib.charts import display
 from medgauge_lib.charts.figure import Figure, figure
-from medgauge_lib.charts.simulation.series import Axes, known, measured, panel
+from medgauge_lib.charts.simulation.series import Axes, agreement, known, measured, panel
 from medgauge_lib.charts.tables import QUANTITY_NAMES
 from medgauge_lib.pairs import FAMILY_ALPHA
 from medgauge_lib.results import LEVEL
@@ -34,7 +34,7 @@ PROCEDURE_NAMES = {
 MERGED = 0.84
 """How often overlap merges the rows in the simulation that the method's authors report."""
 
-_SHARE_BARS = "Bars are exact 95 % intervals of the Monte Carlo error."
+_SHARE_BARS = "Bars are exact 95 % intervals of the probability that is simulated."
 _MEAN_BARS = "Bars are two Monte Carlo standard errors to either side."
 _WORLD = "The world is simulated: the figure shows what the method does, not what a benchmark is like."
 
@@ -45,17 +45,36 @@ def _drawn(
     said: str,
     *,
     width: int,
-    names: Sequence[str] | None = None,
     extra: Mapping[str, str] | None = None,
 ) -> alt.HConcatChart:
     """Panels side by side, in the order of the lines, and the ends of each series in words."""
     frame = pd.DataFrame(lines)
-    names = list(dict.fromkeys(frame["series"])) if names is None else names
+    names = list(dict.fromkeys(frame["series"]))
     panels = [
         panel(part, names, axes, title=str(title), width=width, extra=extra)
         for title, part in frame.groupby("panel", sort=False)
     ]
     return alt.hconcat(*panels, spacing=28, description=f"{said}: {_ends(frame, axes)}.")
+
+
+def _figure(
+    lines: list[dict[str, Any]],
+    axes: Axes,
+    said: str,
+    *,
+    width: int,
+    caption: str,
+    bars: str = _SHARE_BARS,
+    extra: Mapping[str, str] | None = None,
+    **words: Any,
+) -> Figure:
+    """A figure of a study, which says what its bars are and that its world is simulated."""
+    return figure(
+        _drawn(lines, axes, said, width=width, extra=extra),
+        caption=f"{caption} {bars} {_WORLD}",
+        provenance="simulated",
+        **words,
+    )
 
 
 def _ends(frame: pd.DataFrame, axes: Axes) -> str:
@@ -76,6 +95,15 @@ def _floor(lines: Sequence[Mapping[str, Any]]) -> float:
 
 def _ticks(lines: Iterable[Mapping[str, Any]], x: str) -> tuple[float, ...]:
     return tuple(sorted({line[x] for line in lines}))
+
+
+def _by_number(
+    lines: list[dict[str, Any]], of: str, y_title: str, *, low: float = 0.0, level: float | None = None
+) -> Axes:
+    """Axes of a share over a number of tasks or rows, on a logarithmic scale."""
+    x = f"n_{of}"
+    ticks = _ticks(lines, x)
+    return Axes(x, f"{of} (logarithmic)", y_title, low, 1.0, ticks=ticks, log=True, level=level)
 
 
 def coverage_figure(study: Study[Coverage]) -> Figure:
@@ -101,30 +129,22 @@ def coverage_figure(study: Study[Coverage]) -> Figure:
         for line in study.lines
         if line.exact is None
     ]
-    axes = Axes(
-        *("n_tasks", "tasks (logarithmic)", "coverage", _floor(lines), 1.0),
-        ticks=_ticks(lines, "n_tasks"),
-        log=True,
-        level=LEVEL,
-    )
-    return figure(
-        _drawn(
-            lines,
-            axes,
-            "Coverage of the true task pass rate, nominally 95 %, by number of tasks",
-            width=170,
-            extra={"without": "data sets without interval"},
-        ),
+    axes = _by_number(lines, "tasks", "coverage", low=_floor(lines), level=LEVEL)
+    return _figure(
+        lines,
+        axes,
+        "Coverage of the true task pass rate, nominally 95 %, by number of tasks",
+        width=170,
+        extra={"without": "data sets without interval"},
         id="coverage",
         title="Coverage of resampled intervals of the task pass rate",
         caption=(
             "One panel a true rate, one point a kind of interval and number of tasks: the share of data sets "
             "whose interval holds the mean rate of the population, among those that have an interval. The "
             "dashed line is 95 %. Points of one setting stand a little beside one another. The vertical axis "
-            f"does not begin at 0. {_SHARE_BARS} {_WORLD}"
+            "does not begin at 0."
         ),
         table=study.to_frame(),
-        provenance="simulated",
     )
 
 
@@ -150,22 +170,20 @@ def undefined_figure(study: Study[Coverage]) -> Figure:
         }
         for line in chosen
     ]
-    axes = Axes(
-        *("n_tasks", "tasks (logarithmic)", "data sets without interval", 0.0, 1.0),
-        ticks=_ticks(lines, "n_tasks"),
-        log=True,
-    )
+    axes = _by_number(lines, "tasks", "data sets without interval")
     table = pd.DataFrame([line.record() for line in chosen])
-    return figure(
-        _drawn(lines, axes, "Data sets without a BCa interval by number of tasks", width=420),
+    return _figure(
+        lines,
+        axes,
+        "Data sets without a BCa interval by number of tasks",
+        width=420,
         id="undefined",
         title="How often there is no resampled interval",
         caption=(
             "Data sets in which all tasks have the same value have no resampled interval. They are counted "
-            f"here, and in no other figure of coverage. {_SHARE_BARS} {_WORLD}"
+            "here, and in no other figure of coverage."
         ),
         table=table.filter(regex="^(n_tasks|mean|spread|n_replications|undefined.*)$"),
-        provenance="simulated",
     )
 
 
@@ -192,23 +210,20 @@ def exact_figure(study: Study[Coverage]) -> Figure:
         for line in chosen
         for series, values in (("simulated", measured(line.covered)), ("exact", known(line.exact)))
     ]
-    axes = Axes(
-        *("n_tasks", "tasks (logarithmic)", "coverage", _floor(lines), 1.0),
-        ticks=_ticks(lines, "n_tasks"),
-        log=True,
-        level=LEVEL,
-    )
-    return figure(
-        _drawn(lines, axes, "Coverage of Clopper–Pearson for pass^3 by number of tasks", width=170),
+    axes = _by_number(lines, "tasks", "coverage", low=_floor(lines), level=LEVEL)
+    return _figure(
+        lines,
+        axes,
+        "Coverage of Clopper–Pearson for pass^3 by number of tasks",
+        width=170,
         id="exact-coverage",
         title="Coverage of Clopper–Pearson for pass^3, simulated and exact",
         caption=(
-            "The exact coverage is a sum over the possible numbers of passed tasks. Where simulated and "
-            "exact points agree within the bars, the simulation does what it says. Coverage is never below "
-            f"95 % and often well above, since a count is discrete. {_SHARE_BARS} {_WORLD}"
+            "The exact coverage is a sum over the possible numbers of passed tasks. "
+            f"{agreement((line.covered, line.exact) for line in chosen)} Coverage is never below "
+            f"95 % and often well above, since a count is discrete."
         ),
         table=pd.DataFrame([line.record() for line in chosen]),
-        provenance="simulated",
     )
 
 
@@ -229,23 +244,20 @@ def families_figure(study: Study[Familywise]) -> Figure:
         for line in study.lines
         if not line.family.differing.all()  # where every pair differs nothing can be told apart wrongly
     ]
-    axes = Axes(
-        *("n_rows", "rows (logarithmic)", "family-wise error", 0.0, 1.0),
-        ticks=_ticks(lines, "n_rows"),
-        log=True,
-        level=float(FAMILY_ALPHA),
-    )
-    return figure(
-        _drawn(lines, axes, "Family-wise error by number of rows", width=180),
+    axes = _by_number(lines, "rows", "family-wise error", level=float(FAMILY_ALPHA))
+    return _figure(
+        lines,
+        axes,
+        "Family-wise error by number of rows",
+        width=180,
         id="family-wise-error",
         title="How often rows that are alike are told apart",
         caption=(
             "The share of boards on which at least one pair of rows with the same rates is told apart. The "
             "dashed line is 5 %. On a board of two levels half of the rows are better, and only pairs within "
-            f"a level are alike. {_SHARE_BARS} {_WORLD}"
+            "a level are alike."
         ),
         table=study.to_frame(),
-        provenance="simulated",
     )
 
 
@@ -262,22 +274,20 @@ def found_figure(study: Study[Familywise]) -> Figure:
     Figure
     """
     lines = [_family(line) | measured(line.found) for line in study.lines if line.family.differing.any()]
-    axes = Axes(
-        *("n_rows", "rows (logarithmic)", "real differences found", 0.0, 1.0),
-        ticks=_ticks(lines, "n_rows"),
-        log=True,
-    )
-    return figure(
-        _drawn(lines, axes, "Share of the real differences found by number of rows", width=300),
+    axes = _by_number(lines, "rows", "real differences found")
+    return _figure(
+        lines,
+        axes,
+        "Share of the real differences found by number of rows",
+        width=300,
         id="differences-found",
         title="How often rows that differ are told apart",
         caption=(
             "On boards of two levels, the mean share of the pairs that really differ which is told apart; "
-            "the rest is falsely merged. Read it with the error above: what errs more also finds more. "
-            f"{_MEAN_BARS} {_WORLD}"
+            "the rest is falsely merged. Read it with the error above: what errs more also finds more."
         ),
+        bars=_MEAN_BARS,
         table=study.to_frame(),
-        provenance="simulated",
     )
 
 
@@ -325,19 +335,20 @@ def overlap_figure(study: Study[Overlap]) -> Figure:
         f"{display.count(first.n_tasks, 'task')}, a true difference of {display.number(first.difference, 2)} "
         "in continuous score"
     )
-    return figure(
-        _drawn(lines, axes, f"{size}: share of data sets that do not tell the rows apart", width=340),
+    return _figure(
+        lines,
+        axes,
+        f"{size}: share of data sets that do not tell the rows apart",
+        width=340,
         id="overlap",
         title="Overlap of intervals merges rows that differ",
         caption=(
             f"{size.capitalize()}. Left: the share of data sets in which the BCa intervals of the two rows "
             "overlap, so that grouping by overlap would merge them. Right: on the same data, the BCa "
             "interval of the paired difference holds 0. The dashed line is 84 %, which the method's authors "
-            "report for a simulation whose assumptions are not published with it. "
-            f"{_SHARE_BARS} {_WORLD}"
+            "report for a simulation whose assumptions are not published with it."
         ),
         table=study.to_frame(),
-        provenance="simulated",
     )
 
 
@@ -370,18 +381,21 @@ def widths_figure(study: Study[Widths]) -> Figure:
         level=1.0,
     )
     first = study.lines[0].checked
-    return figure(
-        _drawn(lines, axes, "Ratio of interval widths by task pass rate in percent", width=460),
+    return _figure(
+        lines,
+        axes,
+        "Ratio of interval widths by task pass rate in percent",
+        width=460,
         id="widths",
         title="How wide the continuous score's interval is against a binary rate's",
         caption=(
             f"{display.count(first.n_tasks, 'task')} of {display.count(first.n_checkpoints, 'checkpoint')}. "
             "Below the dashed line the continuous score has the narrower interval, above it the wider. BCa "
             "for continuous score and task pass rate, Clopper–Pearson for pass^3. A narrow interval of one "
-            f"quantity says nothing of another: they measure different things. {_MEAN_BARS} {_WORLD}"
+            f"quantity says nothing of another: they measure different things."
         ),
+        bars=_MEAN_BARS,
         table=study.to_frame(),
-        provenance="simulated",
     )
 
 
@@ -412,23 +426,21 @@ def flips_figure(study: Study[Flips]) -> Figure:
         *("n_pairs", "pairs of the board", "pairs shown to differ", 0.0, 1.0),
         ticks=tuple(range(0, max(line["n_pairs"] for line in lines) + 1, 100)),
     )
-    return figure(
-        _drawn(
-            lines,
-            axes,
-            "Pairs shown to differ by number of pairs",
-            width=480,
-            extra={"floor": "smallest adjusted p that flips allow"},
-        ),
+    return _figure(
+        lines,
+        axes,
+        "Pairs shown to differ by number of pairs",
+        width=480,
+        extra={"floor": "smallest adjusted p that flips allow"},
         id="resampled-p",
         title="Exact and resampled p-values under Holm",
         caption=(
             "Boards whose rows fall evenly from best to worst. Random flips cannot give a p below 1/10,001, "
             "and Holm multiplies the smallest by the number of pairs: beyond 500 pairs no pair is ever shown "
-            f"to differ. {_MEAN_BARS} {_WORLD}"
+            "to differ."
         ),
+        bars=_MEAN_BARS,
         table=study.to_frame(),
-        provenance="simulated",
     )
 
 
@@ -454,22 +466,18 @@ def power_figure(study: Study[Power]) -> Figure:
         for line in study.lines
         for series, values in (("simulated", measured(line.shown)), ("exact", known(line.exact)))
     ]
-    axes = Axes(
-        *("n_tasks", "tasks (logarithmic)", "power", 0.0, 1.0),
-        ticks=_ticks(lines, "n_tasks"),
-        log=True,
-        level=0.8,
-    )
+    axes = _by_number(lines, "tasks", "power", level=0.8)
     truth = display.listed([display.percent(value) for value in study.lines[0].pass_pow_3])
-    return figure(
-        _drawn(lines, axes, f"Power for two rows with pass^3 of {truth} by number of tasks", width=250),
+    return _figure(
+        lines,
+        axes,
+        f"Power for two rows with pass^3 of {truth} by number of tasks",
+        width=250,
         id="power",
         title="How many tasks it takes to show a difference",
         caption=(
             f"Two rows with a true pass^3 of {truth}. One panel a number of pairs on the board: where no "
-            "pair has a p of at most 0.05 divided by it, Holm shows none to differ. The dashed line is 80 %. "
-            f"{_SHARE_BARS} {_WORLD}"
+            "pair has a p of at most 0.05 divided by it, Holm shows none to differ. The dashed line is 80 %."
         ),
         table=study.to_frame(),
-        provenance="simulated",
     )

@@ -7,7 +7,7 @@ two standard errors to either side of any other figure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,18 +65,45 @@ def measured(figure: Share | Mean | Ratio, *, ratio: bool = False) -> dict[str, 
 
 
 def error_words(figure: Share | Mean | Ratio, *, ratio: bool = False) -> str:
-    """Monte Carlo standard error in words, rounded up.
+    """Monte Carlo standard error in words, rounded up; where it is 0, what says more than "± 0".
 
     Examples
     --------
     >>> error_words(Share(50, 100)).replace(display.NBSP, " ")
     '± 5.0 pp'
+    >>> error_words(Share(0, 100)).replace(display.NBSP, " ")
+    '95 % interval 0.0 to 3.7 %'
     """
     error = figure.standard_error
     if isinstance(error, Absent):
         return display.absent(error)
+    if not error:
+        if isinstance(figure, Share):
+            return f"95{display.NBSP}% interval {display.interval(figure.interval)}"
+        n = figure.above.n if isinstance(figure, Ratio) else figure.n
+        return f"the same in all {display.count(n, 'replication')}"
     shown = display.decimal(error, "up") if ratio else display.points(error, toward="up").lstrip("+")
     return f"±{display.NBSP}{shown}"
+
+
+def agreement(pairs: Iterable[tuple[Share, float | None]]) -> str:
+    """How many intervals of simulated shares hold the exact value, in a sentence.
+
+    Examples
+    --------
+    >>> agreement([(Share(1, 2), 0.5), (Share(0, 50), 0.5)])
+    '1 of 2 intervals holds the exact value; of 95 % intervals one in twenty misses it by chance alone.'
+    """
+    inside = [
+        share.interval.low <= exact <= share.interval.high
+        for share, exact in pairs
+        if exact is not None and isinstance(share.interval, Interval)
+    ]
+    held, hold = sum(inside), "holds" if sum(inside) == 1 else "hold"
+    return (
+        f"{held} of {display.count(len(inside), 'interval')} {hold} the exact value; of 95 % intervals "
+        "one in twenty misses it by chance alone."
+    )
 
 
 def known(value: float | None) -> dict[str, Any]:
@@ -178,7 +205,7 @@ def panel(
         alt.Tooltip("series:N"),
         alt.Tooltip(f"{axes.x}:Q", title=axes.x_title),
         alt.Tooltip("shown:N", title=axes.y_title),
-        alt.Tooltip("shown_error:N", title="Monte Carlo standard error"),
+        alt.Tooltip("shown_error:N", title="Monte Carlo error"),
         *(alt.Tooltip(f"{column}:N", title=words) for column, words in (extra or {}).items()),
     ]
     base = alt.Chart(drawn).encode(x=x, color=colour, tooltip=tooltip)

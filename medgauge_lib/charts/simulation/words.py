@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from medgauge_lib.charts import display
 from medgauge_lib.charts.simulation.figures import MERGED, METHOD_NAMES, PROCEDURE_NAMES
-from medgauge_lib.charts.simulation.series import error_words
+from medgauge_lib.charts.simulation.series import agreement, error_words
 from medgauge_lib.charts.tables import QUANTITY_NAMES
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.pairs import FAMILY_ALPHA
@@ -15,8 +16,9 @@ from medgauge_lib.simulation.overlap import spread_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from fractions import Fraction
 
-    from medgauge_lib.simulation import Coverage, Familywise, Flips, Overlap, Power, Study, Widths
+    from medgauge_lib.simulation import Coverage, Familywise, Flips, Overlap, Power, Sample, Study, Widths
     from medgauge_lib.simulation.montecarlo import Mean, Ratio, Share
 
 
@@ -58,7 +60,7 @@ def _least(lines: Iterable[Coverage]) -> Coverage | None:
 
 
 def coverage_sentences(study: Study[Coverage]) -> Sentences:
-    """Where each kind of interval covers worst, and how many data sets have none.
+    """Where each kind of interval covers worst, how far kinds lie apart, and how many data sets have none.
 
     Parameters
     ----------
@@ -77,16 +79,40 @@ def coverage_sentences(study: Study[Coverage]) -> Sentences:
                 f"{name} {_shown(worst.covered)} with {display.count(worst.sample.n_tasks, 'task')} at a "
                 f"mean rate of {display.percent(worst.sample.rates.mean)}"
             )
+    n_settings = len({line.sample for line in study.lines})
     without = [line for line in study.lines if line.method == "bca_half" and line.undefined.n]
     worst_without = max(without, key=lambda line: line.undefined.count / line.undefined.n)
     return Sentences(
         (
-            f"Lowest coverage, with its Monte Carlo standard error: {'; '.join(said)}.",
+            f"Lowest coverage of {display.count(n_settings, 'setting')}, with its Monte Carlo error: "
+            f"{'; '.join(said)}. The lowest of many simulated shares is by chance lower than its true value.",
+            f"Coverage of the kinds of resampled interval differs at most by {_apart(study)}.",
             f"Up to {_shown(worst_without.undefined)} of the data sets have no resampled interval "
             f"({display.count(worst_without.sample.n_tasks, 'task')}, mean rate "
             f"{display.percent(worst_without.sample.rates.mean)}); coverage is among the others.",
         )
     )
+
+
+def _apart(study: Study[Coverage]) -> str:
+    """Largest difference in coverage between kinds of resampled interval, for each number of tasks."""
+    of_sample: dict[Sample, list[Fraction]] = {}
+    for line in study.lines:
+        if line.exact is None and not isinstance(line.covered.value, Absent):
+            of_sample.setdefault(line.sample, []).append(line.covered.value)
+    said = []
+    for n_tasks in sorted({sample.n_tasks for sample in of_sample}):
+        gaps = {
+            sample: max(values) - min(values)
+            for sample, values in of_sample.items()
+            if sample.n_tasks == n_tasks
+        }
+        widest = max(gaps, key=lambda sample: gaps[sample])
+        said.append(
+            f"{display.points(gaps[widest]).lstrip('+')} with {display.count(n_tasks, 'task')} "
+            f"(mean rate {display.percent(widest.rates.mean)})"
+        )
+    return display.listed(said)
 
 
 def families_sentences(study: Study[Familywise]) -> Sentences:
@@ -103,8 +129,58 @@ def families_sentences(study: Study[Familywise]) -> Sentences:
     """
     alike = [line for line in study.lines if line.family.first == line.family.rest]
     levels = [line for line in study.lines if line.family.first != line.family.rest]
-    return Sentences(
-        tuple(_largest(lines, what) for lines, what in ((alike, "error"), (levels, "found")) if lines)
+    said = [_largest(lines, what) for lines, what in ((alike, "error"), (levels, "found")) if lines]
+    return Sentences((*said, *_above(alike), *_ahead(levels), *_two_rows(levels)))
+
+
+def _above(alike: list[Familywise]) -> list[str]:
+    """From how many rows on overlap errs more often than Holm may, by number of tasks."""
+    said = []
+    for n_tasks in sorted({line.family.n_tasks for line in alike}):
+        above = [
+            line.family.n_rows
+            for line in alike
+            if line.procedure == "overlap" and line.family.n_tasks == n_tasks and _exceeds(line.error)
+        ]
+        where = f"from {display.count(min(above), 'row')} on" if above else "at no number of rows tried"
+        said.append(f"{where} with {display.count(n_tasks, 'task')}")
+    return [f"Overlap has a family-wise error above 5 % {display.listed(said)}."] if said else []
+
+
+def _exceeds(error: Share) -> bool:
+    return not isinstance(error.value, Absent) and error.value > FAMILY_ALPHA
+
+
+def _ahead(levels: list[Familywise]) -> list[str]:
+    """On which boards Holm finds more than overlap does."""
+    found = {
+        (line.family.n_tasks, line.family.n_rows, line.procedure): line.found.value
+        for line in levels
+        if not isinstance(line.found.value, Absent)
+    }
+    boards = sorted({(n_tasks, n_rows) for n_tasks, n_rows, _ in found})
+    said = []
+    for n_tasks in dict.fromkeys(n_tasks for n_tasks, _ in boards):
+        more = [
+            f"{n_rows}"
+            for n, n_rows in boards
+            if n == n_tasks and found[n, n_rows, "holm"] > found[n, n_rows, "overlap"]
+        ]
+        rows = f"{display.listed(more)} rows" if more else "no number of rows tried"
+        said.append(f"with {rows} on {display.count(n_tasks, 'task')}")
+    return [f"Holm finds more of the real differences than overlap {display.listed(said)}."] if said else []
+
+
+def _two_rows(levels: list[Familywise]) -> list[str]:
+    """Exact beside simulated, where two rows differ."""
+    said = [
+        f"{display.percent(line.exact)} by {PROCEDURE_NAMES[line.procedure]} on "
+        f"{display.count(line.family.n_tasks, 'task')} (simulated {_shown(line.found)})"
+        for line in levels
+        if line.exact is not None and line.procedure != "unadjusted"
+    ]
+    return (
+        [f"Two rows that differ are told apart with a known probability: {'; '.join(said)}."] if said else []
     )
 
 
@@ -122,7 +198,7 @@ def _largest(lines: list[Familywise], what: str) -> str:
 
 
 def overlap_sentences(study: Study[Overlap]) -> Sentences:
-    """At which spread overlap merges the rows 84 % of the time, and what pairing does to it.
+    """At which spread overlap merges the rows 84 % of the time, what pairing does, and what that covers.
 
     Parameters
     ----------
@@ -150,11 +226,17 @@ def overlap_sentences(study: Study[Overlap]) -> Sentences:
         for line in study.lines
         if line.duel.ahead.spread == spread
     )
+    covered = "; ".join(
+        f"{_shown(line.covered)} at a correlation of {display.number(line.duel.correlation, 1)}"
+        for line in study.lines
+        if line.duel.ahead.spread == spread
+    )
     return Sentences(
         (
             f"Overlap merges the two rows 84 % of the time {display.listed(said)}.",
             f"At a spread of {display.number(spread, 2)}, overlapping intervals against a paired interval "
             f"that holds 0: {pairs}.",
+            f"The paired interval holds the true difference (nominally 95 % of the time) in {covered}.",
         )
     )
 
@@ -181,8 +263,21 @@ def widths_sentences(study: Study[Widths]) -> Sentences:
             f"{_shown(line.ratio, ratio=True)} at a pass rate of {display.percent(line.checked.pass_rate)}"
             for line in (lines[0], lines[-1])
         ]
-        said.append(f"Against {QUANTITY_NAMES[against]} the ratio goes from {ends[0]} to {ends[1]}.")
+        said.append(
+            f"Against {QUANTITY_NAMES[against]} the ratio goes from {ends[0]} to {ends[1]}; "
+            f"{_crossing(lines)}."
+        )
     return Sentences((" ".join(said),))
+
+
+def _crossing(lines: list[Widths]) -> str:
+    """Between which pass rates of the study the ratio crosses 1; `lines` ascend in pass rate."""
+    crossed = [
+        f"{display.percent(low.checked.pass_rate)} and {display.percent(high.checked.pass_rate)}"
+        for low, high in pairwise(lines)
+        if (float(low.ratio) > 1) != (float(high.ratio) > 1)
+    ]
+    return f"it crosses 1 between {' and between '.join(crossed)}" if crossed else "it does not cross 1"
 
 
 def flips_sentences(study: Study[Flips]) -> Sentences:
@@ -205,7 +300,7 @@ def flips_sentences(study: Study[Flips]) -> Sentences:
         (
             f"With {display.count(n_pairs, 'pair')} the smallest adjusted p that 10,000 random flips allow "
             f"is {floor}, {verdict}. On the same boards exact p-values show {_shown(line.exact)} of the "
-            f"pairs to differ, random flips {_shown(line.resampled)}.",
+            f"pairs to differ, random flips {_shown(line.resampled) if line.possible else 'none'}.",
         )
     )
 
@@ -234,4 +329,9 @@ def power_sentences(study: Study[Power]) -> Sentences:
             )
         else:
             said.append(f"more than were tried for {pairs}")
-    return Sentences((f"The fewest tasks tried that give a power of 80 %: {'; '.join(said)}.",))
+    return Sentences(
+        (
+            f"The fewest tasks tried that give a power of 80 %: {'; '.join(said)}.",
+            f"Simulated against exact: {agreement((line.shown, line.exact) for line in study.lines)}",
+        )
+    )
