@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from pathlib import Path
 
 __all__ = ["main"]
 
@@ -18,8 +20,18 @@ def _interrupted(*_: object) -> None:
     os._exit(128 + signal.SIGINT)
 
 
+def _require_output() -> None:
+    """Leave where standard output is closed, since what is printed would be lost with an exit code of 0."""
+    if sys.stderr is None:  # closed too: what is said there is said to nobody
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stderr.write("medgauge: standard output is closed\n  send it to a file, a pipe or /dev/null\n")
+        sys.exit(2)
+
+
 def main() -> None:
     """Load the library and run the command line on the arguments of this process."""
+    _require_output()
     before = signal.signal(signal.SIGINT, _interrupted)
     from medgauge_lib.cli import main as command
 

@@ -49,7 +49,8 @@ class Workers:
     Attributes
     ----------
     jobs : int or None
-        Processes of this machine, at least 1; every core where not given. A cluster has as many as it has.
+        Processes of this machine at most, at least 1; every core where not given. No more are started than
+        have a core and an item. A cluster has as many as it has.
     dask : str or None
         Address of the scheduler of an existing Dask cluster, such as ``tcp://10.0.0.5:8786``.
 
@@ -142,7 +143,10 @@ def _here(function: Callable[[T], R], items: dict[int, T], jobs: int | None) -> 
     while left:
         before = len(left)
         # Beside this error joblib 1.6 may, rarely, end early and say nothing; what is left tells.
-        with suppress(TerminatedWorkerError), closing(_joblib(function, left, jobs)) as found:
+        with (
+            suppress(TerminatedWorkerError),
+            closing(_joblib(function, left, _processes(jobs, before))) as found,
+        ):
             for index, result in found:
                 del left[index]
                 yield index, result
@@ -152,6 +156,18 @@ def _here(function: Callable[[T], R], items: dict[int, T], jobs: int | None) -> 
                 f"workers died {DEATHS} times over the same work, most likely for want of memory",
                 "use fewer workers, or a machine with more memory",
             )
+
+
+def _processes(jobs: int | None, n_items: int) -> int:
+    """Say how many processes to start: no more than have a core and an item.
+
+    Where several were asked for there are two at least, since one would be this process, which an item that
+    kills its worker would end.
+    """
+    from joblib import cpu_count
+
+    cores: int = cpu_count()
+    return min(jobs or cores, max(2, min(cores, n_items)))
 
 
 def _called(function: Callable[[T], R], numbered: tuple[int, T]) -> tuple[int, R]:
@@ -169,14 +185,14 @@ class _Left(BaseException):
     """Nobody asks for the results that are still to come."""
 
 
-def _joblib(function: Callable[[T], R], items: dict[int, T], jobs: int | None) -> Generator[tuple[int, R]]:
+def _joblib(function: Callable[[T], R], items: dict[int, T], jobs: int) -> Generator[tuple[int, R]]:
     """Hand items to joblib's processes, and give what it returns."""
     from joblib import Parallel, delayed
     from joblib.parallel import LokyBackend
 
     # One thread of linear algebra each: as many processes as cores fill the machine.
     backend = LokyBackend(inner_max_num_threads=1, initializer=_deaf, idle_worker_timeout=_IDLE_SECONDS)
-    parallel = Parallel(jobs or -1, backend, return_as="generator_unordered", batch_size=1, max_nbytes=None)
+    parallel = Parallel(jobs, backend, return_as="generator_unordered", batch_size=1, max_nbytes=None)
     found = parallel([delayed(_called)(function, numbered) for numbered in items.items()])
     try:
         yield from map(tuple, found)

@@ -253,7 +253,10 @@ def test_score_never_rewrites_its_own_input(folder):
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [("2025-12-31", "was created on 2026-01-01, after the board's date 2025-12-31"), ("today", "Usage:")],
+    [
+        ("2025-12-31", "was created on 2026-01-01, after the board's date 2025-12-31"),
+        ("today", "'today' does not match"),
+    ],
 )
 def test_score_refuses_a_date_that_cannot_be(folder, tmp_path, given, message):
     """A date before a record of the board, or none at all: exit 2, and nothing is written."""
@@ -322,13 +325,28 @@ def test_file_trouble_names_the_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("board",), ("board", "x", "--seed", "-1"), ("board", "x", "--subset", "all"), ("frobnicate",)],
+    [
+        ("board",),
+        ("board", "x", "--seed", "-1"),
+        ("board", "x", "--subset", "all"),
+        ("frobnicate",),
+        ("--x",),
+    ],
 )
-def test_wrong_use_exits_2_with_usage(arguments):
-    """A wrong call exits 2 and says how to call."""
+def test_wrong_use_is_two_lines_and_exit_2(arguments):
+    """A wrong call exits 2, says what is wrong and which help says what is right."""
     done = run(*arguments)
-    assert done.exit_code == 2
-    assert "Usage:" in done.stderr
+    wrong, remedy = done.stderr.splitlines()
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert wrong.startswith("medgauge: ")
+    assert re.fullmatch(r"  medgauge( board)? --help shows what is right", remedy)
+
+
+def test_the_command_has_one_name_however_it_is_started(tmp_path):
+    """As a module of Python it is called medgauge too."""
+    started = [sys.executable, "-m", "medgauge", "frobnicate"]
+    done = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr == "medgauge: No such command 'frobnicate'.\n  medgauge --help shows what is right\n"
 
 
 def test_version_and_help():
@@ -396,8 +414,29 @@ def test_installed_command_survives_a_closed_pipe(folder):
     reading.stdout.close()
     stderr = reading.stderr.read()
     reading.stderr.close()
-    reading.wait()
-    assert b"Traceback" not in stderr
+    assert (reading.wait(), b"Traceback" in stderr, b"Exception" in stderr) == (141, False, False)
+
+
+@pytest.mark.parametrize(
+    ("closed", "said"),
+    [
+        (">&-", "medgauge: standard output is closed\n  send it to a file, a pipe or /dev/null\n"),
+        (">/dev/full", "medgauge: no space left on device\n"),
+        (">&- 2>&-", ""),
+    ],
+)
+def test_output_that_nobody_can_read_is_no_success(closed, said):
+    """Where what is printed is lost it is said, once and with exit code 2, as far as anything can be said."""
+    command = f"{Path(sys.executable).with_name('medgauge')} --help {closed}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
+def test_a_closed_standard_error_is_no_matter(folder):
+    """What is printed comes whole where nobody listens to standard error."""
+    command = f"{Path(sys.executable).with_name('medgauge')} board {folder} --format json 2>&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, run("board", folder, "--format", "json").stdout)
 
 
 def test_output_does_not_depend_on_locale_or_time_zone(folder):

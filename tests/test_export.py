@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import sys
 from html.parser import HTMLParser
@@ -434,6 +435,16 @@ def test_a_figure_that_is_not_there_or_not_as_built_is_refused(report, tmp_path)
         file.write_text(before)
     assert done.exit_code == 2
     assert "does not hold the data of 'rates' as built" in done.stderr
+    for put in (os.mkfifo, Path.mkdir):
+        file.unlink()
+        put(file)
+        try:
+            done = run("figure", report, "rates")
+        finally:
+            file.rmdir() if file.is_dir() else file.unlink()
+            file.write_text(before)
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 2)
+        assert f"{file}: is " in done.stderr
     assert run("figure", tmp_path, "rates").exit_code == 2
 
 

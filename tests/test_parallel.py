@@ -31,6 +31,18 @@ def test_any_number_of_processes_gives_the_same_results(jobs: int) -> None:
     assert dict(found) == SQUARES
 
 
+def test_no_more_processes_are_started_than_have_a_core_and_an_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 500 processes two start for two items, and as many as cores for many; the results are the same."""
+    asked = []
+    joined = parallel._joblib
+    monkeypatch.setattr(parallel, "_joblib", lambda *given: asked.append(given[2]) or joined(*given))
+    processes = {result for _, result in run(worked.process, [1, 2], workers=Workers(jobs=500))}
+    assert (asked, len(processes) <= 2, os.getpid() in processes) == ([2], True, False)
+    monkeypatch.setattr("joblib.cpu_count", lambda: 3)
+    assert dict(run(worked.square, NUMBERS, workers=Workers(jobs=500))) == SQUARES
+    assert asked == [2, 3]
+
+
 def test_the_order_of_items_is_of_no_account() -> None:
     """Items in another order give the same result each."""
     shuffled = random.Random(3).sample(NUMBERS, len(NUMBERS))

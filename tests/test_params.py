@@ -371,6 +371,7 @@ def test_a_params_file_of_a_plan_is_typed(tmp_path: Path) -> None:
         ({"behind": "1e-1"}, "/behind: '1e-1' is not a decimal number from 0 to 1"),
         ({"power": "1"}, "/power: '1' is not a decimal number between 0 and 1"),
         ({"ahead": "0.999"}, "/ahead: pass_pow_3 must lie in 0.0996..0.9 for a spread of 0.3"),
+        ({"behind": "0.76"}, "/ahead: 0.75 is less than the 0.76 of the row behind\n  swap ahead and behind"),
         ({"spread": "0.5"}, "/ahead: spread must be 0, or at least 0.0001 and below 0.5, but got 0.5"),
         ({"records": "../records"}, "unknown key 'records'"),
     ],

@@ -43,6 +43,12 @@ def refusing(number: int) -> int:
     return number
 
 
+def process(_: object) -> int:
+    """Name the process that does the work."""
+    time.sleep(0.05)
+    return os.getpid()
+
+
 def environment(name: str) -> str | None:
     """Give a variable of the worker's environment."""
     return os.environ.get(name)

@@ -243,17 +243,20 @@ def estimate(figure: Estimate) -> str:
     return f"{percent(figure.value)} ({inside if figure.interval else f'interval {inside}'})"
 
 
-def bound(claim: Number | Absent, *, unit: bool = True) -> str:
-    """A claimable lower bound, rounded down.
+def bound(claim: Number | Absent, *, unit: bool = True, asked: Number = 0) -> str:
+    """A claimable lower bound, rounded down, with more decimals where one would show it below what was asked.
 
     Examples
     --------
-    >>> bound(0.95049, unit=False), bound(0.9999, unit=False)
-    ('95.0', '99.9')
+    >>> bound(0.95049, unit=False), bound(0.9999, unit=False), bound(0.99991, unit=False, asked=0.9999)
+    ('95.0', '99.9', '99.99')
     """
     if isinstance(claim, Absent):
         return str(claim)
-    text = _fixed(math.floor(as_written(claim) * 1000), 1)
+    exact, wanted, decimals = as_written(claim), as_written(asked), 1
+    while Fraction(shown := math.floor(exact * 10 ** (decimals + 2)), 10 ** (decimals + 2)) < wanted <= exact:
+        decimals += 1
+    text = _fixed(shown, decimals)
     return f"{text}{NBSP}%" if unit else text
 
 

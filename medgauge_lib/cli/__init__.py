@@ -1,16 +1,18 @@
 """The command line: a thin skin over the library, one module a command.
 
-Exit codes everywhere: 0 clean, 1 findings or a difference, 2 input that cannot be used; 130
-interrupted, 143 terminated. What a user can cause is one or two lines on standard error, never a traceback.
+Exit codes everywhere: 0 clean, 1 findings or a difference, 2 input that cannot be used; 130 interrupted, 141
+where the reader of a pipe ended early, 143 terminated. What a user can cause is one or two lines on standard
+error, never a traceback.
 The drawing and notebook libraries are imported by the commands that need them, when they run.
 """
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -29,11 +31,15 @@ from medgauge_lib.cli.score import score_command
 from medgauge_lib.errors import InputError
 from medgauge_lib.progress import shown
 
+NAME = "medgauge"
+
 UNUSABLE = 2
 """Exit code for input that cannot be used."""
 
-INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
-"""Exit codes after Ctrl-C and after SIGTERM, as shells have them."""
+INTERRUPTED, PIPE_CLOSED, TERMINATED = (
+    128 + number for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
+)
+"""Exit codes after Ctrl-C, where the reader of a pipe ended early, and after SIGTERM, as shells have them."""
 
 
 @contextmanager
@@ -53,33 +59,68 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+@contextmanager
+def _ending_well() -> Iterator[None]:
+    """Say in one or two lines why a command cannot go on, and end it with the exit code for that."""
+    try:
+        yield
+        return
+    except KeyboardInterrupt:
+        code, said = INTERRUPTED, "interrupted"
+    except click.exceptions.NoArgsIsHelpError:
+        raise  # click shows the help
+    except click.UsageError as error:
+        code, said = UNUSABLE, _usage(error)
+    except InputError as error:
+        code, said = UNUSABLE, str(error)
+    except BrokenPipeError:
+        code, said = PIPE_CLOSED, ""
+    except OSError as error:
+        where = error.filename if isinstance(error.filename, str) else None
+        code, said = UNUSABLE, str(InputError((error.strerror or str(error)).lower(), file=where))
+    _let_go_of_output()
+    if said:
+        click.echo(f"medgauge: {said}", err=True)
+    raise click.exceptions.Exit(code)
+
+
+def _usage(error: click.UsageError) -> str:
+    """Say what is wrong with a call, and which help tells what is right."""
+    command = error.ctx.command_path if error.ctx else NAME
+    return str(InputError(" ".join(error.format_message().split()), f"{command} --help shows what is right"))
+
+
+def _let_go_of_output() -> None:
+    """Close a standard output that takes nothing more; Python would try again, and complain, at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):
+            sys.stdout.close()
+
+
 class Commands(click.Group):
     """Commands whose errors are one or two lines."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Read the words before the command; however the program was started, its name is the same."""
+        with _ending_well():
+            return super().make_context(NAME, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; say what is wrong with the input and leave with exit code 2.
 
-        An interrupt leaves with 130 and a termination with 143, after whatever was half written is gone.
+        An interrupt leaves with 130, a termination with 143, and a reader that closed its pipe with 141,
+        after whatever was half written is gone.
         """
-        try:
-            with _terminable(), shown():
-                return super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("medgauge: interrupted", err=True)
-            return ctx.exit(INTERRUPTED)
-        except InputError as error:
-            message = str(error)
-        except BrokenPipeError:
-            raise  # click ends quietly when a reader such as head closes the pipe
-        except OSError as error:
-            where = error.filename if isinstance(error.filename, str) else None
-            message = str(InputError((error.strerror or str(error)).lower(), file=where))
-        click.echo(f"medgauge: {message}", err=True)
-        return ctx.exit(UNUSABLE)
+        with _ending_well(), _terminable(), shown():
+            return super().invoke(ctx)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="medgauge")
+@click.version_option(__version__, prog_name=NAME)
 def main() -> None:
     """Turn the result records of one benchmark version into numbers and a report.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,26 @@ import click
 import orjson
 
 from medgauge_lib.intervals import SEED
+
+
+class Number(click.FloatRange):
+    """A range of numbers; click lets NaN, which is no number, through any range.
+
+    Examples
+    --------
+    >>> Number(0, 1).convert("nan", None, None)
+    Traceback (most recent call last):
+        ...
+    click.exceptions.BadParameter: nan is not in the range 0<=x<=1.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number that a text says, where it lies in the range."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"nan is not in the range {self._describe_range()}.", param, ctx)
+        return number
+
 
 PATH = click.Path(path_type=Path)
 SEED_RANGE = click.IntRange(0, 2**64 - 1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from medgauge_lib.cli.options import SEED_OPTION, as_json
+from medgauge_lib.cli.options import DASK, SEED_OPTION, Number, as_json
 from medgauge_lib.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from medgauge_lib.simulation.worlds import Rates
 
 _MAX_TASKS = 2_000
-_SHARE = click.FloatRange(0, 1)
-_OPEN_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_SHARE = Number(0, 1)
+_OPEN_SHARE = Number(0, 1, min_open=True, max_open=True)
 _TASKS = click.IntRange(1, _MAX_TASKS)
 _FORM = click.option(
     "--format", "form", type=click.Choice(["text", "json", "csv", "latex", "markdown"]), default="text",
@@ -43,7 +43,7 @@ def _contest(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Rank correlation of the rows over tasks: what is hard for one is hard for the other.",
         ),
         click.option(
-            "--spread", type=click.FloatRange(0, 0.5, max_open=True), default=0.3, show_default=True,
+            "--spread", type=Number(0, 0.5, max_open=True), default=0.3, show_default=True,
             help="Standard deviation between tasks of the rate at which runs pass.",
         ),
         click.option(
@@ -61,7 +61,7 @@ def plan() -> None:
 
 @plan.command("bound")
 @click.option(
-    "--bound", "bounds", type=click.FloatRange(0, 0.9999, min_open=True), multiple=True,
+    "--bound", "bounds", type=Number(0, 0.9999, min_open=True), multiple=True,
     help="Bound to be claimed; may be repeated.  [default: 0.8, 0.9, 0.95, 0.99]",
 )  # fmt: skip
 @click.option(
@@ -110,8 +110,8 @@ def resolution_command(n_rows: int, n_tasks: int, form: str) -> None:
     help="Simulated boards for each number of tasks.",
 )  # fmt: skip
 @SEED_OPTION
-@click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one for each core]")
-@click.option("--dask", metavar="ADDRESS", help="Scheduler of a running Dask cluster that does the work.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes at most.  [default: one for each core]")
+@DASK
 @_FORM
 @click.pass_context
 def power_command(ctx: click.Context, /, form: str, **asked: Any) -> None:
@@ -171,6 +171,8 @@ def _power(
     from medgauge_lib.simulation import first_step
     from medgauge_lib.simulation.blocks import BLOCK
 
+    if of_a < of_b:
+        raise InputError(f"row a is to be ahead, but --a is {of_a} and --b {of_b}", "swap the two")
     with _refusing():
         ahead, behind, workers = _rates(of_a, spread), _rates(of_b, spread), Workers(jobs, dask)
     # The tasks that the power needs are one number more than was asked for.

@@ -320,10 +320,12 @@ def _reason_words(row: RowFailures) -> Iterator[tuple[str, ...]]:
 
 def exam_plan_table(found: ExamPlan) -> Table:
     """Bounds that exams of several sizes may claim: those asked for, then the numbers of tasks asked for."""
-    asked = [(f"{float(bound)}", display.number(n), exam_bound(n)) for bound, n in found.thresholds]
-    lines = [*asked, *(("", display.number(n), bound) for n, bound in found.bounds)]
+    asked = [
+        (f"{float(bound)}", display.number(n), display.bound(exam_bound(n), asked=bound))
+        for bound, n in found.thresholds
+    ]
     worded = pd.DataFrame(
-        [(wanted, n, display.bound(bound)) for wanted, n, bound in lines],
+        [*asked, *(("", display.number(n), display.bound(bound)) for n, bound in found.bounds)],
         columns=["bound asked for", "tasks, all passed", "claimable 95 % lower bound"],
         dtype="str",
     )

@@ -178,6 +178,8 @@ def _list_reports(root: Path) -> None:
     mark = f"<!-- {hashes.sha256(repr(listed).encode())} -->\n"
     index = root / INDEX
     _require_ours(index)
+    if len(listed) == 1 and not index.exists():
+        return  # nothing was built, and nothing was listed before
     if index.is_file() and index.read_bytes().endswith(mark.encode()):
         return
     from medgauge_lib.report.site import site_page

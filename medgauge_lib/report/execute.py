@@ -138,7 +138,8 @@ def run_all(
     jobs : list of Job
         What to run; they start in this order.
     workers : int, optional
-        How many at a time; the number of processors and one more where not given.
+        How many at a time; the number of processors and one more where not given, and twice the number of
+        processors at most.
     cell_seconds : int
         Time limit of one cell.
     done : callable, optional
@@ -150,7 +151,8 @@ def run_all(
         In the order of `jobs`: an `Executed`, or the `CellFailed` of a report's first failure. Notebooks of a
         report that failed are stopped and left out.
     """
-    workers = workers or (os.cpu_count() or 1) + 1
+    cores = os.cpu_count() or 1
+    workers = min(workers or cores + 1, 2 * cores)
     results: dict[int, Executed | CellFailed] = {}
     failed: set[str] = set()
     with _kernels() as kernels, ThreadPoolExecutor(max_workers=workers) as pool:

@@ -497,9 +497,16 @@ def _require_sources(params: ReportParams) -> None:
 
 
 def _require_possible(params: PlanningParams) -> None:
-    """Require a plan's spread between tasks to go with the pass^3 of both rows."""
+    """Require a plan's row ahead to be ahead, and its spread to go with the pass^3 of both rows."""
     from medgauge_lib.simulation.worlds import reaching
 
+    if params.ahead < params.behind:
+        raise InputError(
+            f"{params.ahead} is less than the {params.behind} of the row behind",
+            "swap ahead and behind",
+            file=params.file,
+            pointer="/ahead",
+        )
     for key in ("ahead", "behind"):
         try:
             reaching(getattr(params, key), params.spread)

@@ -21,6 +21,7 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.library import other_than_here
 from medgauge_lib.loading import locate
 from medgauge_lib.progress import Progress, is_shown
+from medgauge_lib.reading import file_bytes
 from medgauge_lib.report import hashes, manifest
 from medgauge_lib.report.compare import LINES, Difference, differences
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
@@ -322,8 +323,9 @@ def _is_words(found: object) -> TypeGuard[dict[str, str]]:
 
 def _published(name: str, path: Path) -> dict[str, Shown]:
     """Find the figures of a notebook of the report."""
+    content = file_bytes(path, what="the report as it was built")
     try:
-        return shown_in(name, path.read_text("utf-8"))
+        return shown_in(name, content.decode())
     except UnicodeDecodeError as error:
         raise InputError(f"is not UTF-8 at byte {error.start}", "build the report anew", file=path) from None
 
