@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import mistune
 import pandas as pd
