@@ -17,8 +17,7 @@ from medgauge_lib.errors import InputError
 
 if TYPE_CHECKING:
     from medgauge_lib.board import Board
-    from medgauge_lib.export.tables import Table
-    from medgauge_lib.labels import Labels
+    from medgauge_lib.export.tables import Exported
     from medgauge_lib.records import RecordSet
 
 _FORMATS = ("csv", "json", "parquet", "latex", "markdown")
@@ -76,23 +75,13 @@ def pairs_command(
 @_LABELS
 @_written
 def dimensions_command(
-    records: Sequence[Path],
-    subset: str,
-    seed: int,
-    labels: Path | None,
-    out: Path | None,
-    form: str | None,
+    records: Sequence[Path], subset: str, seed: int, labels: Path | None, out: Path | None, form: str | None
 ) -> None:
     """Write M1 to M10 of RECORDS, a line a row and figure."""
     from medgauge_lib.dimensions import dimensions
     from medgauge_lib.export.tables import dimensions_table
 
-    def made() -> Table:
-        held, found = _board(records, subset, seed)
-        known = _labels(labels)
-        return dimensions_table(dimensions(held, found, known, publish=_publish(known)), found)
-
-    _write(made, out, form)
+    _write(lambda: dimensions_table(*_labelled(dimensions, records, subset, seed, labels)), out, form)
 
 
 @export.command("difficulty")
@@ -100,23 +89,13 @@ def dimensions_command(
 @_LABELS
 @_written
 def difficulty_command(
-    records: Sequence[Path],
-    subset: str,
-    seed: int,
-    labels: Path | None,
-    out: Path | None,
-    form: str | None,
+    records: Sequence[Path], subset: str, seed: int, labels: Path | None, out: Path | None, form: str | None
 ) -> None:
     """Write the figures of RECORDS by class of difficulty, a line a row and class."""
     from medgauge_lib.difficulty import difficulty
     from medgauge_lib.export.tables import difficulty_table
 
-    def made() -> Table:
-        held, found = _board(records, subset, seed)
-        known = _labels(labels)
-        return difficulty_table(difficulty(held, found, known, publish=_publish(known)), found)
-
-    _write(made, out, form)
+    _write(lambda: difficulty_table(*_labelled(difficulty, records, subset, seed, labels)), out, form)
 
 
 @export.command("failures")
@@ -140,7 +119,7 @@ def figure_command(report_dir: Path, figure: str, out: Path | None, form: str | 
     from medgauge_lib.export.tables import figure_table
     from medgauge_lib.report.reproduce import built_figure
 
-    def made() -> Table:
+    def made() -> Exported:
         shown, about = built_figure(report_dir, figure)
         return figure_table(shown.table, about)
 
@@ -155,17 +134,19 @@ def _board(records: Sequence[Path], subset: str, seed: int) -> tuple[RecordSet, 
     return held, board(held, subset, seed=seed)
 
 
-def _labels(labels: Path | None) -> Labels | None:
+def _labelled(
+    measure: Callable[..., Any], records: Sequence[Path], subset: str, seed: int, labels: Path | None
+) -> tuple[Any, Board]:
+    """Measure what labels add to, and give it with its board."""
     from medgauge_lib.labels import read_labels
 
-    return None if labels is None else read_labels(labels)
+    held, found = _board(records, subset, seed)
+    if labels is None:
+        return measure(held, found, None, publish="public"), found
+    return measure(held, found, read_labels(labels), publish="internal"), found
 
 
-def _publish(labels: Labels | None) -> Any:
-    return "public" if labels is None else "internal"
-
-
-def _write(made: Callable[[], Table], out: Path | None, form: str | None) -> None:
+def _write(made: Callable[[], Exported], out: Path | None, form: str | None) -> None:
     """Find out where to and how before any work is spent, then make the table and write it."""
     from medgauge_lib.export.formats import format_of
     from medgauge_lib.files import write_file

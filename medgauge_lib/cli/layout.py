@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from medgauge_lib.board import Board, Row
     from medgauge_lib.checks import Finding, Rule
     from medgauge_lib.difficulty import Difficulty
-    from medgauge_lib.importers.importing import Summary
+    from medgauge_lib.importers.importing import ImportSummary
     from medgauge_lib.records import RecordSet
 
 
@@ -145,12 +145,12 @@ def _totals(outcome: Sequence[tuple[Rule, Sequence[Finding]]]) -> str:
     return (f"{n_broken} finding{'s' * (n_broken != 1)}" if n_broken else "all kept") + notes
 
 
-def summary_text(summary: Summary, out: Path) -> str:
+def summary_text(summary: ImportSummary, out: Path) -> str:
     """Lay the summary of an import out for a terminal.
 
     Parameters
     ----------
-    summary : Summary
+    summary : ImportSummary
     out : Path
         The folder that was written.
 

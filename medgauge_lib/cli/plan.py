@@ -16,7 +16,7 @@ from medgauge_lib.cli.options import DASK, SEED_OPTION, Number, as_json
 from medgauge_lib.errors import InputError
 
 if TYPE_CHECKING:
-    from medgauge_lib.export.tables import Table
+    from medgauge_lib.export.tables import Exported
     from medgauge_lib.planning import PowerPlan
     from medgauge_lib.simulation.worlds import Rates
 
@@ -208,7 +208,7 @@ def _refusing() -> Iterator[None]:
         raise InputError(wrong, remedy) from None
 
 
-def _show(table: Table, form: str) -> None:
+def _show(table: Exported, form: str) -> None:
     from medgauge_lib.charts import display
 
     if form != "text":

@@ -16,7 +16,7 @@ EVERY_DIMENSION = ("m3", "m5", "m7", "m8", "m9", "m10")
 
 
 @dataclass(frozen=True)
-class Subject:
+class Entrant:
     """One invented subject on one benchmark version.
 
     Attributes
@@ -141,7 +141,7 @@ class Version:
         Subset to its number of tasks in classes 1, 2, 3 and 4.
     checkpoints : tuple of int
         Fewest and most checkpoints of a task.
-    subjects : tuple of Subject
+    subjects : tuple of Entrant
         Who took it, one record each.
     voids : tuple of Void
         Task versions that count for nobody.
@@ -153,7 +153,7 @@ class Version:
     version: str
     classes: dict[str, tuple[int, int, int, int]]
     checkpoints: tuple[int, int]
-    subjects: tuple[Subject, ...]
+    subjects: tuple[Entrant, ...]
     voids: tuple[Void, ...] = ()
     unlabelled: tuple[int, ...] = ()
 
@@ -195,16 +195,16 @@ class Version:
 SETTINGS = ("admission", "ward round", "discharge")
 SOURCES = ("chart", "laboratory", "medication list")
 
-ASTER = Subject("", "demo-model-aster", "2026-05-04", "hx-demo-round", "2.1.0", 14, price=(2500, 12000))
-BORAGE = Subject("", "demo-model-borage", "2026-04-20", "hx-demo-chart", "1.4.2", 10, price=(900, 4500))
-CEDAR = Subject("", "demo-model-cedar", "2026-02-11", "hx-demo-round", "2.1.0", 9, price=(600, 2400))
-DILL = Subject("", "demo-model-dill", "open-weights-3", "hx-demo-plain", "0.9.0", 6, spread=7)
-ELDER = Subject("", "demo-model-elder", "open-weights-1", "hx-demo-plain", "0.9.0", 7, inverted=True)
-FENNEL = Subject(
+ASTER = Entrant("", "demo-model-aster", "2026-05-04", "hx-demo-round", "2.1.0", 14, price=(2500, 12000))
+BORAGE = Entrant("", "demo-model-borage", "2026-04-20", "hx-demo-chart", "1.4.2", 10, price=(900, 4500))
+CEDAR = Entrant("", "demo-model-cedar", "2026-02-11", "hx-demo-round", "2.1.0", 9, price=(600, 2400))
+DILL = Entrant("", "demo-model-dill", "open-weights-3", "hx-demo-plain", "0.9.0", 6, spread=7)
+ELDER = Entrant("", "demo-model-elder", "open-weights-1", "hx-demo-plain", "0.9.0", 7, inverted=True)
+FENNEL = Entrant(
     "", "demo-model-fennel", "2026-03-30", "hx-demo-chart", "1.4.2", 7, price=(300, 1500), prices=USD
 )
-GORSE = Subject("", "demo-model-gorse", "2025-12-01", "hx-demo-plain", "0.9.0", 3, dimensions=(), usage=False)
-HAZEL = Subject(
+GORSE = Entrant("", "demo-model-gorse", "2025-12-01", "hx-demo-plain", "0.9.0", 3, dimensions=(), usage=False)
+HAZEL = Entrant(
     "",
     "demo-model-hazel",
     "2025-10-15",
@@ -214,7 +214,7 @@ HAZEL = Subject(
     price=(100, 400),
     dimensions=("m3", "m8", "m9"),
 )
-IRIS = Subject("", "demo-model-iris", "open-weights-2", "hx-demo-round", "2.1.0", 8, verified=False)
+IRIS = Entrant("", "demo-model-iris", "open-weights-2", "hx-demo-round", "2.1.0", 8, verified=False)
 
 WARD_1_1 = Version(
     "bm-demo-ward",

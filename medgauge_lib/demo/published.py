@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 
 from medgauge_lib.checks import METHODOLOGY
-from medgauge_lib.demo.plan import EUR, Subject, Version
+from medgauge_lib.demo.plan import EUR, Entrant, Version
 from medgauge_lib.demo.runs import GATES, REFERENCE_GATES, Draws, Ran, runs
 from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES, SEED, bca, resampled_sums
 from medgauge_lib.results import LEVEL, Absent, as_written
@@ -31,14 +31,14 @@ _ACTIONS = {
 }
 
 
-def draft(version: Version, subject: Subject) -> dict[str, Any]:
+def draft(version: Version, subject: Entrant) -> dict[str, Any]:
     """Make a record whose figures that runs decide are still to be scored.
 
     Parameters
     ----------
     version : Version
         One benchmark version of the demo.
-    subject : Subject
+    subject : Entrant
         One of its subjects.
 
     Returns
@@ -77,7 +77,7 @@ def _run_outcomes(by_task: Iterable[tuple[Ran, ...]]) -> list[dict[str, Any]]:
     return sorted(outcomes, key=lambda outcome: str(outcome["task_key"]))
 
 
-def _identity(subject: Subject) -> dict[str, Any]:
+def _identity(subject: Entrant) -> dict[str, Any]:
     conditions: dict[str, Any] = {"reasoning_effort": subject.effort} if subject.effort else {}
     conditions |= {
         "max_steps": 60,
@@ -105,7 +105,7 @@ def _identity(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _scores(live: Sequence[Ran], subject: Subject, draws: Draws) -> dict[str, Any]:
+def _scores(live: Sequence[Ran], subject: Entrant, draws: Draws) -> dict[str, Any]:
     hits = Counter(chain.from_iterable(ran.constraints for ran in live))
     subsets = sorted({ran.task.subset for ran in live})
     scores: dict[str, Any] = {
@@ -124,7 +124,7 @@ def _scores(live: Sequence[Ran], subject: Subject, draws: Draws) -> dict[str, An
     return scores
 
 
-def _subset(live: Sequence[Ran], subject: Subject, draws: Draws) -> dict[str, Any]:
+def _subset(live: Sequence[Ran], subject: Entrant, draws: Draws) -> dict[str, Any]:
     """Zeros for what is to be scored, and what the closed side counted."""
     zeros: dict[str, Any] = dict.fromkeys(
         ("n", "n_runs", "pass_at_3", "pass_pow_3", "instability", "task_pass_rate", "continuous_score"), 0
@@ -152,7 +152,7 @@ def _stratum(live: Sequence[Ran]) -> dict[str, Any]:
     }
 
 
-def _efficiency(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> dict[str, Any]:
+def _efficiency(holdout: Sequence[Ran], subject: Entrant, draws: Draws) -> dict[str, Any]:
     block: dict[str, Any] = {"action_definition": _ACTIONS[subject.harness]}
     actions: dict[str, list[Fraction]] = {}
     amounts: dict[str, list[Fraction]] = {}
@@ -191,7 +191,7 @@ def _quantile(ordered: Sequence[Fraction], p: Fraction) -> float:
     return float(round(ordered[floor] + (place - floor) * (following - ordered[floor]), 4))
 
 
-def _optimality(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> dict[str, Any]:
+def _optimality(holdout: Sequence[Ran], subject: Entrant, draws: Draws) -> dict[str, Any]:
     return {
         "redundancy_rate": (subject.waste * 6 + draws.below(60)) / 1000,
         "order_violations": draws.below(12) / 10,
@@ -200,7 +200,7 @@ def _optimality(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> dict[
     }
 
 
-def _quality_control(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> dict[str, Any]:
+def _quality_control(holdout: Sequence[Ran], subject: Entrant, draws: Draws) -> dict[str, Any]:
     """F1 is worked out from precision and recall as they are published."""
     skill = 300 + 30 * min(max(subject.ability, 0), 20)
     recall, precision = (Fraction(skill + draws.below(100), 1000) for _ in range(2))
@@ -217,7 +217,7 @@ def _quality_control(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> 
     }
 
 
-def _exploration(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> dict[str, Any]:
+def _exploration(holdout: Sequence[Ran], subject: Entrant, draws: Draws) -> dict[str, Any]:
     """Confidence, and with it the Brier score, exists where the harness asks for it."""
     block = {
         "appropriate_abstention_rate": (550 + draws.below(400)) / 1000,
@@ -231,7 +231,7 @@ def _exploration(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> dict
     return block
 
 
-def _auditability(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> dict[str, Any]:
+def _auditability(holdout: Sequence[Ran], subject: Entrant, draws: Draws) -> dict[str, Any]:
     delta = Fraction(draws.below(61) - 30, 1000)
     return {
         "regrade_agreement": 1,
@@ -240,7 +240,7 @@ def _auditability(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> dic
     }
 
 
-def _robustness(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> dict[str, Any]:
+def _robustness(holdout: Sequence[Ran], subject: Entrant, draws: Draws) -> dict[str, Any]:
     """Original against a reworded variant: pass^3 of every third task, in the order of the tasks."""
     stable = Counter(ran.task.key for ran in holdout if ran.run["pass"])
     keys = sorted({ran.task.key for ran in holdout})[::3]
@@ -269,7 +269,7 @@ def _robustness(holdout: Sequence[Ran], subject: Subject, draws: Draws) -> dict[
     return block
 
 
-_DIMENSIONS: Mapping[str, Callable[[Sequence[Ran], Subject, Draws], dict[str, Any]]] = {
+_DIMENSIONS: Mapping[str, Callable[[Sequence[Ran], Entrant, Draws], dict[str, Any]]] = {
     "m3": _efficiency,
     "m5": _optimality,
     "m7": _quality_control,
@@ -287,7 +287,7 @@ _NAMES = {
 }
 
 
-def _cost(subject: Subject) -> dict[str, Any]:
+def _cost(subject: Entrant) -> dict[str, Any]:
     if not subject.price:
         return {"amount_applicable": False}
     currency, table = subject.prices
@@ -302,7 +302,7 @@ def _voided(version: Version) -> list[dict[str, Any]]:
     ]
 
 
-def _review(version: Version, subject: Subject, outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _review(version: Version, subject: Entrant, outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     day = subject.id[4:14]
     n_checkpoints = sum(outcome["runs"][0]["checkpoints_total"] for outcome in outcomes)
     made: dict[str, Any] = {

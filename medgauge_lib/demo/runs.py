@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from medgauge_lib.demo.plan import Subject, Task, Version
+from medgauge_lib.demo.plan import Entrant, Task, Version
 
 CHANCES = (2, 4, 8, 18, 39, 83, 168, 310, 500, 690, 832, 917, 961, 982, 992, 996, 998)
 """Chance in a thousand that a run passes, from 8 points below the task to 8 points above."""
@@ -95,7 +95,7 @@ class Ran:
     constraints: tuple[str, ...]
 
 
-def runs(version: Version, subject: Subject, draws: Draws) -> tuple[tuple[Ran, ...], ...]:
+def runs(version: Version, subject: Entrant, draws: Draws) -> tuple[tuple[Ran, ...], ...]:
     """Three runs of every task that the subject took."""
     shown = {void.task: void.attribution for void in version.voids if void.shown_by == subject.id}
     return tuple(
@@ -105,7 +105,7 @@ def runs(version: Version, subject: Subject, draws: Draws) -> tuple[tuple[Ran, .
     )
 
 
-def _task_runs(task: Task, subject: Subject, draws: Draws, *, broken: str | None) -> tuple[Ran, ...]:
+def _task_runs(task: Task, subject: Entrant, draws: Draws, *, broken: str | None) -> tuple[Ran, ...]:
     """Three runs of one task; a broken task or environment ends the second one."""
     hardness = 9 - task.hardness if subject.inverted else task.hardness
     affinity = draws.below(subject.spread + 1) - draws.below(subject.spread + 1)
@@ -121,7 +121,7 @@ def _chance(points: int) -> int:
     return CHANCES[min(max(points, -8), 8) + 8]
 
 
-def _run(task: Task, subject: Subject, draws: Draws, number: int, chance: int, broken: str | None) -> Ran:
+def _run(task: Task, subject: Entrant, draws: Draws, number: int, chance: int, broken: str | None) -> Ran:
     passed = task.checkpoints
     if not draws.happens(chance):
         passed -= 1 + draws.below(min(subject.lost, task.checkpoints))
@@ -145,7 +145,7 @@ def _run(task: Task, subject: Subject, draws: Draws, number: int, chance: int, b
     return Ran(task, published, reason, tuple(constraint for _, constraint in gates))
 
 
-def _gates(subject: Subject, draws: Draws) -> tuple[tuple[str, str], ...]:
+def _gates(subject: Entrant, draws: Draws) -> tuple[tuple[str, str], ...]:
     """Gates that a run hits: mostly none, sometimes one, seldom two of different categories."""
     if not draws.happens(subject.vetoes):
         return ()
@@ -165,7 +165,7 @@ def _reason(categories: list[str], error: tuple[str, str] | None, draws: Draws) 
     return "overreported" if draws.happens(250) else "missed"
 
 
-def _usage(task: Task, subject: Subject, draws: Draws) -> dict[str, Any]:
+def _usage(task: Task, subject: Entrant, draws: Draws) -> dict[str, Any]:
     if not subject.usage:
         return {}
     actions = task.actions + (task.actions * draws.below(2 * subject.waste + 1)) // 100

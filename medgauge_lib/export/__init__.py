@@ -5,7 +5,7 @@
 
 from medgauge_lib.export.formats import FORMATS, format_of
 from medgauge_lib.export.tables import (
-    Table,
+    Exported,
     board_table,
     difficulty_table,
     dimensions_table,
@@ -16,7 +16,7 @@ from medgauge_lib.export.tables import (
 
 __all__ = [
     "FORMATS",
-    "Table",
+    "Exported",
     "board_table",
     "difficulty_table",
     "dimensions_table",

@@ -1,7 +1,7 @@
 """Results as tables: exact for programs, in words for people, each saying what it is of.
 
-`Table.frame` is the result's own ``to_frame()``, not rounded. `Table.worded` holds the same lines as a reader
-wants them: percent, percentage points, intervals rounded outward, and words where a figure is absent.
+`Exported.frame` is the result's own ``to_frame()``, not rounded. `Exported.worded` holds the same lines as a
+reader wants them: percent, percentage points, intervals rounded outward, and words where a figure is absent.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NOT_RANKED = "Lines without a rank are community records, which the site has not
 
 
 @dataclass(frozen=True)
-class Table:
+class Exported:
     """One result as a table.
 
     Attributes
@@ -105,7 +105,7 @@ def _about(table: str, found: Any, board: Board | None = None) -> dict[str, Any]
     return told | {"medgauge": __version__}
 
 
-def board_table(board: Board) -> Table:
+def board_table(board: Board) -> Exported:
     """The board: rows in board order, unranked rows last.
 
     Parameters
@@ -114,7 +114,7 @@ def board_table(board: Board) -> Table:
 
     Returns
     -------
-    Table
+    Exported
 
     Examples
     --------
@@ -125,7 +125,7 @@ def board_table(board: Board) -> Table:
     """
     rows = (*board.rows, *board.unranked)
     notes = (NOT_RANKED,) if board.unranked else ()
-    return Table(board.to_frame(), board_words(rows), _about("board", board, board), notes)
+    return Exported(board.to_frame(), board_words(rows), _about("board", board, board), notes)
 
 
 def board_words(rows: Iterable[Row]) -> pd.DataFrame:
@@ -149,7 +149,7 @@ def board_words(rows: Iterable[Row]) -> pd.DataFrame:
     )
 
 
-def pairs_table(board: Board) -> Table:
+def pairs_table(board: Board) -> Exported:
     """Every two rows of a board compared on pass^3, in board order.
 
     Parameters
@@ -158,7 +158,7 @@ def pairs_table(board: Board) -> Table:
 
     Returns
     -------
-    Table
+    Exported
 
     Examples
     --------
@@ -189,10 +189,10 @@ def pairs_table(board: Board) -> Table:
         f"{board.pairs.method}, adjusted by Holm over all pairs."
     )
     worded = pd.DataFrame(lines, columns=columns)
-    return Table(board.pairs.to_frame(), worded, _about("pairs", board, board), (note,))
+    return Exported(board.pairs.to_frame(), worded, _about("pairs", board, board), (note,))
 
 
-def dimensions_table(found: Dimensions, board: Board) -> Table:
+def dimensions_table(found: Dimensions, board: Board) -> Exported:
     """The figures of M1 to M10, a line a row and figure.
 
     Parameters
@@ -203,7 +203,7 @@ def dimensions_table(found: Dimensions, board: Board) -> Table:
 
     Returns
     -------
-    Table
+    Exported
 
     Examples
     --------
@@ -215,7 +215,9 @@ def dimensions_table(found: Dimensions, board: Board) -> Table:
     """
     lines = [_dimension_words(row, figure) for row in found.rows for figure in row.figures]
     columns = ["subject", "dimension", "figure", "part", "value", "95 % interval", "provenance", "remark"]
-    return Table(found.to_frame(), pd.DataFrame(lines, columns=columns), _about("dimensions", found, board))
+    return Exported(
+        found.to_frame(), pd.DataFrame(lines, columns=columns), _about("dimensions", found, board)
+    )
 
 
 def _dimension_words(row: RowDimensions, figure: DimensionFigure) -> tuple[str, ...]:
@@ -239,7 +241,7 @@ def _dimension_value(figure: DimensionFigure) -> str:
     return display.in_unit(figure.value, figure.unit)
 
 
-def difficulty_table(found: Difficulty, board: Board) -> Table:
+def difficulty_table(found: Difficulty, board: Board) -> Exported:
     """Task pass rate and pass^3 by class of difficulty, a line a row and class.
 
     Parameters
@@ -250,7 +252,7 @@ def difficulty_table(found: Difficulty, board: Board) -> Table:
 
     Returns
     -------
-    Table
+    Exported
 
     Examples
     --------
@@ -263,7 +265,7 @@ def difficulty_table(found: Difficulty, board: Board) -> Table:
     lines = [_stratum_words(row, stratum) for row in found.rows for stratum in row.strata]
     columns = ["subject", "class", "tasks", "pass^3", "pass rate", "provenance", "remark"]
     about = _about("difficulty", found, board) | {"publish": found.publish}
-    return Table(found.to_frame(), pd.DataFrame(lines, columns=columns), about, found.notes)
+    return Exported(found.to_frame(), pd.DataFrame(lines, columns=columns), about, found.notes)
 
 
 def _stratum_words(row: Strata, stratum: Stratum) -> tuple[str, ...]:
@@ -282,7 +284,7 @@ def _estimate_words(figure: Estimate | Absent) -> str:
     return display.absent(figure) if isinstance(figure, Absent) else display.estimate(figure)
 
 
-def failures_table(found: Failures) -> Table:
+def failures_table(found: Failures) -> Exported:
     """Failed runs by the reason the verifier recorded, a line a row and reason.
 
     Parameters
@@ -291,7 +293,7 @@ def failures_table(found: Failures) -> Table:
 
     Returns
     -------
-    Table
+    Exported
 
     Examples
     --------
@@ -303,7 +305,7 @@ def failures_table(found: Failures) -> Table:
     """
     lines = [line for row in found.rows for line in _reason_words(row)]
     worded = pd.DataFrame(lines, columns=["subject", "reason", "runs", "share of failed runs", "provenance"])
-    return Table(found.reasons_frame(), worded, _about("failures", found))
+    return Exported(found.reasons_frame(), worded, _about("failures", found))
 
 
 def _reason_words(row: RowFailures) -> Iterator[tuple[str, ...]]:
@@ -318,7 +320,7 @@ def _reason_words(row: RowFailures) -> Iterator[tuple[str, ...]]:
         yield label, reason.name.replace("_", " "), display.number(reason.n_runs), shown, source
 
 
-def exam_plan_table(found: ExamPlan) -> Table:
+def exam_plan_table(found: ExamPlan) -> Exported:
     """Bounds that exams of several sizes may claim: those asked for, then the numbers of tasks asked for."""
     asked = [
         (f"{float(bound)}", display.number(n), display.bound(exam_bound(n), asked=bound))
@@ -330,10 +332,10 @@ def exam_plan_table(found: ExamPlan) -> Table:
         dtype="str",
     )
     about = {"table": "plan bound", "level": found.level, "medgauge": __version__}
-    return Table(found.to_frame(), worded, about, (NO_BOUND_WITH_FAILURES,))
+    return Exported(found.to_frame(), worded, about, (NO_BOUND_WITH_FAILURES,))
 
 
-def power_plan_table(found: PowerPlan) -> Table:
+def power_plan_table(found: PowerPlan) -> Exported:
     """Power for two rows on several numbers of tasks: exact, and simulated with its Monte Carlo error."""
     study = found.study
     worded = pd.DataFrame(
@@ -348,7 +350,7 @@ def power_plan_table(found: PowerPlan) -> Table:
         "replications_asked": study.asked,
         "medgauge": __version__,
     }
-    return Table(found.to_frame(), worded, about, (*plan_words(found), *study.assumptions))
+    return Exported(found.to_frame(), worded, about, (*plan_words(found), *study.assumptions))
 
 
 def _power_words(line: Power, *, needed: bool) -> tuple[str, ...]:
@@ -363,7 +365,7 @@ def _power_words(line: Power, *, needed: bool) -> tuple[str, ...]:
     )
 
 
-def difference_plan_table(found: DifferencePlan) -> Table:
+def difference_plan_table(found: DifferencePlan) -> Exported:
     """Minimum detectable differences in pass^3, a line a number of tasks."""
     lines = [
         (
@@ -378,10 +380,10 @@ def difference_plan_table(found: DifferencePlan) -> Table:
     columns = ["tasks", "least difference in pass^3", "pass^3 of the row ahead"]
     about = {"table": "plan difference", "medgauge": __version__}
     notes = (*difference_words(found), *ASSUMPTIONS)
-    return Table(found.to_frame(), pd.DataFrame(lines, columns=columns, dtype="str"), about, notes)
+    return Exported(found.to_frame(), pd.DataFrame(lines, columns=columns, dtype="str"), about, notes)
 
 
-def figure_table(table: Mapping[str, Any], about: Mapping[str, Any]) -> Table:
+def figure_table(table: Mapping[str, Any], about: Mapping[str, Any]) -> Exported:
     """The data behind a figure of a report.
 
     Parameters
@@ -393,7 +395,7 @@ def figure_table(table: Mapping[str, Any], about: Mapping[str, Any]) -> Table:
 
     Returns
     -------
-    Table
+    Exported
         In words, numbers have four decimals or three digits; columns called ``low``, ``lower`` and ``bound``
         (and those whose names end so) are rounded down, ``high`` and ``upper`` up.
 
@@ -409,7 +411,7 @@ def figure_table(table: Mapping[str, Any], about: Mapping[str, Any]) -> Table:
         [_cell_words(name, cell) for name, cell in zip(columns, line, strict=True)] for line in table["rows"]
     ]
     worded = pd.DataFrame(lines, columns=[name.replace("_", " ") for name in columns], dtype="str")
-    return Table(frame, worded, {**about, "medgauge": __version__})
+    return Exported(frame, worded, {**about, "medgauge": __version__})
 
 
 def _typed(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -29,7 +29,7 @@ _UNVERIFIED = (
 
 
 @dataclass(frozen=True)
-class Summary:
+class ImportSummary:
     """What an import made, and what became of the source.
 
     Attributes
@@ -68,7 +68,7 @@ def import_runs(
     out: str | os.PathLike[str],
     *,
     given: Given | None = None,
-) -> Summary:
+) -> ImportSummary:
     r"""Make result records of the runs of another program.
 
     Parameters
@@ -85,7 +85,7 @@ def import_runs(
 
     Returns
     -------
-    Summary
+    ImportSummary
 
     Raises
     ------
@@ -123,7 +123,7 @@ def import_runs(
         )
     drafts = [assemble(one, stated, kind=kind, file=path) for one in reading.sources]
     verified = all(record["verified_by_site"] for draft in drafts for record in draft.records)
-    summary = Summary(
+    summary = ImportSummary(
         kind=kind,
         source=printable(path.resolve().name),
         boards=tuple(

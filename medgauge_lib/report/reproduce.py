@@ -31,7 +31,7 @@ from medgauge_lib.report.shown import Shown
 from medgauge_lib.report.shown import figures as shown_in
 from medgauge_lib.schema import near, quoted
 
-Outcome = Literal["match", "differs", "failed"]
+Verdict = Literal["match", "differs", "failed"]
 
 _CHANGES = 3
 
@@ -56,7 +56,7 @@ class ReproducedFigure:
 
     figure: str
     notebook: str
-    outcome: Outcome
+    outcome: Verdict
     differences: tuple[Difference, ...] = ()
     reason: str = ""
 
@@ -139,7 +139,7 @@ class Reproduced:
         return "\n".join(lines)
 
 
-_OUTCOMES: Mapping[Outcome, tuple[str, str]] = {
+_OUTCOMES: Mapping[Verdict, tuple[str, str]] = {
     "match": ("matches", "match"),
     "differs": ("differs", "differ"),
     "failed": ("not made", "not made"),
