@@ -132,24 +132,24 @@ UNREACHABLE = """() => [...document.querySelectorAll("main *")]
     .map((element) => element.outerHTML.slice(0, 80))"""
 
 
-def visit(page: Page, *, data: bool, narrow: bool) -> Facts:
+def visit(page: Page, *, data: bool, wide: bool, narrow: bool) -> Facts:
     """Look at an open page, its sections open: wide, with its data too, and narrow and dark without them.
 
-    The accessibility checker takes seconds a page, and most of them for data; so `data` and `narrow` say
-    whether it looks at them.
+    The accessibility checker takes seconds a page, and most of them for data; so `data`, `wide` and `narrow`
+    say at what it looks.
     """
     seen = page.evaluate(LOOK)
     open_sections(page)
     if data:
         open_details(page)
-    wide = violations(page)
+    light = violations(page) if wide else []
     page.evaluate("for (const details of document.querySelectorAll('details')) details.open = false")
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 390, "height": 900})
     dark = violations(page) if narrow else []
     open_details(page)
     width = page.evaluate("document.documentElement.scrollWidth")
-    return Facts(**seen, wide=wide, narrow=dark, width=width, unreachable=page.evaluate(UNREACHABLE))
+    return Facts(**seen, wide=light, narrow=dark, width=width, unreachable=page.evaluate(UNREACHABLE))
 
 
 def open_sections(page: Page) -> None:
@@ -163,7 +163,7 @@ def open_details(page: Page) -> None:
     """Open everything that can be opened."""
     page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
     open_sections(page)
-    page.wait_for_timeout(50)
+    page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
 
 
 def violations(page: Page) -> list[tuple[str, str]]:

@@ -85,11 +85,9 @@ def mean(numbers: list[Fraction]) -> Fraction:
     return sum(numbers, Fraction(0)) / len(numbers)
 
 
-def bca(numbers: list[Fraction], words: list[int], level: float = 0.95) -> tuple[float, float] | None:
-    """BCa interval of a mean over tasks from the stream of words, resample by resample."""
+def bca_inputs(numbers: list[Fraction], words: list[int]) -> tuple[float, float, list[int], int]:
+    """Bias, acceleration, sorted sums of the resamples, and what a sum is divided by."""
     n = len(numbers)
-    if n == 1 or len(set(numbers)) == 1:
-        return None
     scale = math.lcm(*(number.denominator for number in numbers))
     x = [int(number * scale) for number in numbers]
     total = sum(x)
@@ -101,14 +99,21 @@ def bca(numbers: list[Fraction], words: list[int], level: float = 0.95) -> tuple
     cubes = sum((value - centre) ** 3 for value in x)
     squares = sum((value - centre) ** 2 for value in x)
     a = float(cubes) / (6 * float(squares) ** 1.5)
-    sums.sort()
+    return z0, a, sorted(sums), n * scale
+
+
+def bca(numbers: list[Fraction], words: list[int], level: float = 0.95) -> tuple[float, float] | None:
+    """BCa interval of a mean over tasks from the stream of words, resample by resample."""
+    if len(numbers) == 1 or len(set(numbers)) == 1:
+        return None
+    z0, a, sums, divisor = bca_inputs(numbers, words)
     bounds = []
     for side in (NORMAL.inv_cdf((1 - level) / 2), NORMAL.inv_cdf(1 - (1 - level) / 2)):
         alpha = NORMAL.cdf(z0 + (z0 + side) / (1 - a * (z0 + side)))
         h = (RESAMPLES - 1) * alpha
         k = math.floor(h)
         upper = sums[min(k + 1, RESAMPLES - 1)]
-        bounds.append(round((sums[k] + (h - k) * (upper - sums[k])) / (n * scale), 6))
+        bounds.append(round((sums[k] + (h - k) * (upper - sums[k])) / divisor, 6))
     return bounds[0], bounds[1]
 
 
@@ -136,6 +141,19 @@ def sign_flip_p(differences: list[Fraction]) -> Fraction:
     signs = list(product((-1, 1), repeat=len(differences)))
     hits = sum(abs(sum(s * d for s, d in zip(row, differences, strict=True))) >= observed for row in signs)
     return Fraction(hits, len(signs))
+
+
+def convolved_sign_flip_p(differences: list[Fraction]) -> Fraction:
+    """Two-sided p by counting the ways to each sum, for more differences than can be written out."""
+    ways = {Fraction(0): 1}
+    for difference in differences:
+        added: dict[Fraction, int] = {}
+        for total, n in ways.items():
+            for signed in (total - difference, total + difference):
+                added[signed] = added.get(signed, 0) + n
+        ways = added
+    observed = abs(sum(differences, Fraction(0)))
+    return Fraction(sum(n for total, n in ways.items() if abs(total) >= observed), 2 ** len(differences))
 
 
 def mcnemar_p(b: int, c: int) -> Fraction:

@@ -728,22 +728,37 @@ def test_any_name_can_be_drawn(name, tmp_path_factory):
     assert charts.board_table(found).html.count('<th scope="row">') == 2
 
 
-def test_no_label_of_the_cost_chart_covers_another(demo_board):
-    """Labels of neighbouring points stand on sides where neither lies over the other or over a point."""
-    drawn = charts.cost_frame(demo_board).query("drawn")
-    spec = charts.cost(demo_board).to_dict()
-    labelled = next(rows for rows in spec["datasets"].values() if "side" in rows[0])
-    assert len({row["side"] for row in labelled}) > 1
-    texts = [layer["mark"] for layer in spec["layer"] if layer["mark"]["type"] == "text"]
-    assert len(texts) == len({row["side"] for row in labelled})
+@pytest.mark.parametrize("n_rows", [12, 100])
+def test_no_label_of_the_cost_chart_covers_another(n_rows, demo_board, tmp_path):
+    """As drawn, no label lies over another or a point, however many rows; each is a rank or a name."""
+    found = demo_board if n_rows == 12 else made(tmp_path, n_rows, 30)
+    spec = charts.cost(found).to_dict()
+    labels = [item for item in marks(spec, "text") if item["text"]]
+    assert 2 < len(labels) <= n_rows
+    known = {
+        words
+        for line in charts.cost_frame(found).to_dict("records")
+        for words in (line["name"], line["rank"])
+    }
+    assert {item["text"] for item in labels} <= known
+    points = [(item["x"] - 4, item["x"] + 4, item["y"] - 4, item["y"] + 4) for item in marks(spec, "symbol")]
+    assert len(points) == charts.cost_frame(found)["drawn"].sum()
     boxes = []
-    for row in labelled:
-        x = 620 * row["cost"] / drawn["cost"].max()
-        y = 360 * (1 - row["pass_pow_3"])
-        right = "right" in row["side"]
-        width = 6 * len(row["label"])
-        left = x + 7 if right else x - 7 - width
-        top = y - 15 if "upper" in row["side"] else y + 5
-        boxes.append((left, left + width, top, top + 12))
-    for (a, b, c, d), (e, f, g, h) in itertools.combinations(boxes, 2):
+    for item in labels:
+        x, y, width = item["x"] + item["dx"], item["y"] + item["dy"], 5.6 * len(item["text"])
+        left = x - width if item.get("align") == "right" else x
+        boxes.append((left, left + width, y - 8, y + 3))
+    for (a, b, c, d), (e, f, g, h) in [
+        *itertools.combinations(boxes, 2),
+        *itertools.product(boxes, points),
+    ]:
         assert not (a < f and e < b and c < h and g < d)
+
+
+def test_one_row_has_no_pairs_and_says_so(tmp_path):
+    """The chart of every pair of a board of one row is a line of words, and its caption says why."""
+    found = made(tmp_path, 1, 4)
+    drawn = figure_of("differences", found)
+    assert [item["text"] for item in marks(drawn.spec, "text")] == ["one row: there is no pair to compare"]
+    assert charts.differences_caption(found) == "A pair takes two rows."
+    assert drawn.table.empty

@@ -21,6 +21,8 @@ from medgauge_lib import board, difficulty
 from medgauge_lib.labels import Labels, read_labels
 from medgauge_lib.records import read_records
 from medgauge_lib.report.build import build
+from medgauge_lib.report.manifest import SINGLE
+from medgauge_lib.report.paper import PAPER
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 NONE = 0
@@ -155,7 +157,10 @@ def saved(file, labels):
 
 
 def written(folder, notebooks, labels):
-    """Every file of a public report that is built with these labels, its record of times aside."""
+    """Every file of a public report that is built with these labels, its record of times aside.
+
+    Of the PDF it is the document that is printed: Chromium writes times of its own into what it makes of it.
+    """
     file = project(
         folder,
         notebooks,
@@ -166,7 +171,12 @@ def written(folder, notebooks, labels):
     )
     saved(folder / "closed.json", labels)
     (made,) = build(
-        [file], out=folder / "reports", notebooks=folder / "notebooks", single_file=True, progress=False
+        [file],
+        out=folder / "reports",
+        notebooks=folder / "notebooks",
+        single_file=True,
+        pdf=True,
+        progress=False,
     )
     return {
         path.relative_to(made.folder).as_posix(): path.read_bytes()
@@ -175,13 +185,16 @@ def written(folder, notebooks, labels):
     }
 
 
-def test_a_report_is_the_same_under_labels_that_records_allow(tmp_path):
+def test_a_report_is_the_same_under_labels_that_records_allow(tmp_path, monkeypatch):
     """Labels that agree with all that the records publish give every page, table and file byte for byte."""
+    monkeypatch.setattr("medgauge_lib.report.plan.require_browser", lambda: "")
+    monkeypatch.setattr("medgauge_lib.report.make.printed", str.encode)
     labels = raw_labels(*WARD)
     other = exchanged(one_row_publishes(), labels)
     assert {"difficulty", "dimensions", "integrity"} <= set(users())
     here, there = (written(tmp_path / name, users(), one) for name, one in (("a", labels), ("b", other)))
     assert len(here) > 30
+    assert {SINGLE, PAPER} <= set(here)
     assert sorted(here) == sorted(there)
     assert [name for name in here if here[name] != there[name]] == []
 

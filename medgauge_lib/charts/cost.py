@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping
@@ -20,6 +21,10 @@ LOG_FROM = 20
 """Ratio of the highest to the lowest cost from which a logarithmic axis is used."""
 
 _WIDTH, _HEIGHT = 620, 360
+_PADDING = 24
+"""Room in pixels at either end of a logarithmic axis."""
+_ROOM = 1.05
+"""End of the other axis as a multiple of the highest cost."""
 _CHARACTER = 6.0
 """Mean width of a character of a label, in pixels."""
 
@@ -51,16 +56,12 @@ def cost(board: Board) -> alt.LayerChart | alt.FacetChart | alt.Chart:
     frame = cost_frame(board)
     priced = frame[frame["drawn"]]
     if priced.empty:
-        empty = pd.DataFrame({"words": ["no row has a cost per success: amount not applicable"]})
-        said: alt.Chart = (
-            alt.Chart(empty, width=400, height=60, description="Cost chart: no row has a cost per success.")
-            .mark_text(color=theme.MUTED, fontSize=12)
-            .encode(text="words:N")
-        )
-        return said
+        words = "no row has a cost per success: amount not applicable"
+        return rows.words_only(words, "Cost chart: no row has a cost per success.")
+    labelled = _labelled(priced)
     return alt.layer(
-        *_layers(priced),
-        data=_labelled(priced),
+        *_layers(labelled),
+        data=labelled,
         width=_WIDTH,
         height=_HEIGHT,
         description=_alternative(board, priced),
@@ -112,8 +113,8 @@ def cost_caption(board: Board) -> str:
     left_out = frame[~frame["drawn"]]
     read = (
         "Up and to the left is better: more tasks passed in all three runs, each success cheaper. "
-        "Lines are exact 95 % intervals of pass^3. Named points are beaten by no other row on both counts; "
-        "the others carry their rank."
+        "Lines are exact 95 % intervals of pass^3. Names stand at points that no other row beats on both "
+        "counts, ranks at the others, each where it covers nothing."
     )
     if left_out.empty:
         return read
@@ -159,7 +160,9 @@ def _layers(priced: pd.DataFrame) -> list[alt.Chart]:
     x = alt.X(
         "cost:Q",
         title=f"cost per success, {currency}{' (logarithmic)' if log else ''}",
-        scale=alt.Scale(type="log", nice=False, padding=24) if log else alt.Scale(zero=True, nice=True),
+        scale=alt.Scale(type="log", nice=False, padding=_PADDING)
+        if log
+        else alt.Scale(domain=[0, high * _ROOM or 1], nice=False),
         axis=alt.Axis(format="~g", grid=False, values=_ticks(low, high))
         if log
         else alt.Axis(grid=False, tickCount=6),
@@ -183,34 +186,45 @@ def _layers(priced: pd.DataFrame) -> list[alt.Chart]:
             alt.datum.side == side
         )
         for side, (align, dx, dy) in _SIDES.items()
-        if side in set(_sides(priced))
+        if side in set(priced["side"])
     ]
     return [spread, point, *labels]
 
 
 def _labelled(priced: pd.DataFrame) -> pd.DataFrame:
-    """Drawn rows with the label of their point and the side of it on which the label stands."""
-    return priced.assign(label=_names(priced), side=_sides(priced))
+    """Drawn rows with the label of their point and its side, such that no label covers another or a point.
+
+    Points that no other beats choose first: their name, or where it has no room their rank. A point whose
+    label has no room on any side has none.
+    """
+    spots = _spots(priced)
+    best = _unbeaten(priced)
+    taken = [(x - 5, x + 5, y - 5, y + 5) for x, y in spots]
+    labels, sides = [""] * len(spots), [""] * len(spots)
+    for k in sorted(range(len(spots)), key=lambda k: not best[k]):
+        words = [priced["name"].iloc[k]] * best[k] + [priced["rank"].iloc[k]]
+        for label, side in itertools.product(words, _SIDES):
+            box = _box(*spots[k], len(label), side)
+            if box[0] >= 0 and box[3] <= _HEIGHT and not any(_meet(box, other) for other in taken):
+                labels[k], sides[k] = label, side
+                taken.append(box)
+                break
+    return priced.assign(label=labels, side=sides)
 
 
-def _sides(priced: pd.DataFrame) -> list[str]:
-    """Side of each point where its label meets no other label or point, in board order; else the first."""
+def _spots(priced: pd.DataFrame) -> list[tuple[float, float]]:
+    """Where each point is drawn, in pixels from the upper left."""
     low, high = float(priced["cost"].min()), float(priced["cost"].max())
-    log = _is_log(low, high)
-    across = math.log(high / low) if log else high
-    spots = [
-        (_WIDTH * (math.log(cost / low) if log else cost) / (across or 1), _HEIGHT * (1 - passed))
+
+    def across(cost: float) -> float:
+        if _is_log(low, high):
+            return _PADDING + (_WIDTH - 2 * _PADDING) * math.log(cost / low) / math.log(high / low)
+        return _WIDTH * cost / (high * _ROOM or 1)
+
+    return [
+        (across(cost), _HEIGHT * (1 - passed))
         for cost, passed in zip(priced["cost"], priced["pass_pow_3"], strict=True)
     ]
-    taken = [(x - 5, x + 5, y - 5, y + 5) for x, y in spots]
-    sides = []
-    for (x, y), label in zip(spots, _names(priced), strict=True):
-        boxes = {side: _box(x, y, len(label), side) for side in _SIDES}
-        clashes = {side: sum(_meet(box, other) for other in taken) for side, box in boxes.items()}
-        best = min(boxes, key=lambda side: clashes[side] + 9 * (boxes[side][0] < 0))
-        taken.append(boxes[best])
-        sides.append(best)
-    return sides
 
 
 _Box = tuple[float, float, float, float]
@@ -230,14 +244,6 @@ def _meet(one: _Box, other: _Box) -> bool:
 
 def _is_log(low: float, high: float) -> bool:
     return low > 0 and high / low >= LOG_FROM
-
-
-def _names(priced: pd.DataFrame) -> list[str]:
-    """Name of each point that no other beats, and the rank of the others."""
-    return [
-        name if best else rank
-        for name, rank, best in zip(priced["name"], priced["rank"], _unbeaten(priced), strict=True)
-    ]
 
 
 def _ticks(low: float, high: float) -> list[float]:

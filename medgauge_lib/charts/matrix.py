@@ -46,7 +46,7 @@ _TOOLTIP = [
 ]
 
 
-def differences(board: Board) -> alt.LayerChart | alt.FacetChart | alt.HConcatChart:
+def differences(board: Board) -> alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.Chart:
     """Chart of every pair of rows: how far apart they are and whether they are shown to differ.
 
     Parameters
@@ -59,17 +59,18 @@ def differences(board: Board) -> alt.LayerChart | alt.FacetChart | alt.HConcatCh
     Altair chart
         One tile a pair, below the name of its upper row and left of that of its lower row. A full tile is a
         pair shown to differ, a small one is a pair not shown to differ; colour is the difference. Beyond
-        6,000 pairs: for each row, how many rows are shown to be behind it, ahead of it, and neither.
+        6,000 pairs: for each row, how many rows are shown to be behind it, ahead of it, and neither. Words
+        where there is one row.
     """
     names, frame = rows.row_frame(board), differences_frame(board)
+    if frame.empty:
+        return rows.words_only("one row: there is no pair to compare", _alternative(board))
     if len(frame) > MAX_PAIRS:
         counts = _counts(_count_frame(board), names)
         return alt.hconcat(rows.name_column(names), counts, spacing=6, description=_alternative(board))
     n_rows = len(names)
     cell = 22 if n_rows <= 20 else 15 if n_rows <= 50 else 10
-    layers = [_diagonal(names, cell)]
-    if not frame.empty:
-        layers = [_tiles(frame, n_rows, cell), *layers]
+    layers = [_tiles(frame, n_rows, cell), _diagonal(names, cell)]
     return alt.layer(*layers, width=cell * n_rows, height=cell * n_rows, description=_alternative(board))
 
 
@@ -85,6 +86,8 @@ def differences_caption(board: Board) -> str:
     -------
     str
     """
+    if not board.pairs.pairs:
+        return "A pair takes two rows."
     table = "The table behind the figure has the interval, both counts, p and adjusted p of every pair."
     if len(board.pairs.pairs) > MAX_PAIRS:
         return (

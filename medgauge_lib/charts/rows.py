@@ -133,3 +133,13 @@ def name_column(frame: pd.DataFrame) -> Panel:
         x=alt.value(width - 6), text="name:N"
     )
     return alt.layer(bands(frame), rank, name, width=width, height=height(n_rows))
+
+
+def words_only(words: str, description: str) -> alt.Chart:
+    """A line of words in the place of a chart that would have nothing to show."""
+    said: alt.Chart = (
+        alt.Chart(pd.DataFrame({"words": [words]}), width=400, height=60, description=description)
+        .mark_text(color=theme.MUTED, fontSize=12)
+        .encode(text="words:N")
+    )
+    return said
