@@ -44,7 +44,9 @@ def locate(path: str | os.PathLike[str]) -> Path:
     """
     wanted = Path(path)
     looked_at = (wanted, Path("params") / wanted)
-    for candidate in looked_at:
+    # "params/../demo" leads nowhere without a params folder, though demo is there: so it is for a reader who
+    # has the records and the report alone.
+    for candidate in (*looked_at, *(Path(os.path.normpath(place)) for place in looked_at)):
         if candidate.exists():
             return candidate
     places = " and ".join(

@@ -89,9 +89,18 @@ class Progress:
                 self._bar.set_description(text, refresh=False)
             self._bar.update(1)
         elif self._enabled and text:
-            _print(f"{text} ({self._ended} of {self._total})")
+            now = monotonic()
+            late = now - self._began > QUIET_SECONDS and self._ended < self._total
+            _print(f"{text} ({self._ended} of {self._total}{self._left(now) if late else ''})")
         elif self._enabled:
             self._tell_time()
+
+    def _left(self, now: float) -> str:
+        """Say how long the rest will take, where it goes on as it went."""
+        from tqdm import tqdm
+
+        left = (now - self._began) / self._ended * (self._total - self._ended)
+        return f", about {tqdm.format_interval(left)} left"
 
     def _tell_time(self) -> None:
         """Print how far it is and what is left, where it is time for a line."""
@@ -101,11 +110,8 @@ class Progress:
         due = tenths > self._tenths or silent > PATIENCE_SECONDS
         if silent < QUIET_SECONDS or not due or self._ended == self._total:
             return
-        from tqdm import tqdm
-
         self._tenths, self._screen.last = tenths, now
-        left = tqdm.format_interval((now - self._began) / self._ended * (self._total - self._ended))
-        _print(f"{self._unit} {self._ended} of {self._total}, about {left} left")
+        _print(f"{self._unit} {self._ended} of {self._total}{self._left(now)}")
 
     def say(self, text: str) -> None:
         """Tell one thing.

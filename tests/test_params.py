@@ -223,6 +223,8 @@ def test_locate_looks_from_here_and_from_params(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     assert locate("../data/set") == Path("params/../data/set")
     assert locate(tmp_path / "data") == tmp_path / "data"
+    (tmp_path / "params").rmdir()
+    assert locate("../data/set") == Path("data/set")
 
 
 def test_locate_names_both_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

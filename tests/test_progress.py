@@ -44,6 +44,20 @@ def test_plain_lines_say_how_far_and_what_is_left(capsys: pytest.CaptureFixture[
     assert len(said.err.splitlines()) == 9  # the end is not a step to wait for
 
 
+@pytest.mark.usefixtures("seconds")
+def test_named_steps_say_what_is_left_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each named step has a line; once two seconds have gone it says how long the rest will take."""
+    with Progress(4, unit="notebook") as told:
+        for name in "abcd":
+            told.ended(name)
+    assert capsys.readouterr().err.splitlines() == [
+        "a (1 of 4)",
+        "b (2 of 4, about 00:03 left)",
+        "c (3 of 4, about 00:01 left)",
+        "d (4 of 4)",
+    ]
+
+
 def test_what_is_over_at_once_is_not_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from make_reports import figure_data, files_of, notebook, params, project, showi
 
 from medgauge_lib import demo
 from medgauge_lib.errors import InputError
+from medgauge_lib.report import make
 from medgauge_lib.report.build import Built, build
 from medgauge_lib.report.execute import CellFailed
 from medgauge_lib.report.hashes import file_sha256, sha256, sorted_json
@@ -463,6 +464,24 @@ def test_progress_is_plain_lines_where_there_is_no_terminal(
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(("finished", "said"), [(True, "1 of 1"), (False, "0 of 1")])
+def test_an_interrupt_says_what_is_built(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, finished: bool, said: str
+) -> None:
+    """Ctrl-C keeps the reports that are whole, and says how many of them are."""
+    run_all = make.run_all
+
+    def stopped(*arguments: Any, **named: Any) -> None:
+        if finished:
+            run_all(*arguments, **named)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(make, "run_all", stopped)
+    with pytest.raises(KeyboardInterrupt, match=f"{said} report built, the rest as before"):
+        making(copied, force=True)
+    assert (report_of(copied) / "index.html").is_file()
+
+
 def test_progress_is_a_bar_on_a_terminal(
     copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -571,13 +590,13 @@ def test_only_a_report_is_replaced_by_a_report(copied: Path) -> None:
     elsewhere = copied.parents[1] / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "mine").write_bytes(b"1")
-    for make in (
+    for put in (
         lambda: place.write_bytes(b"mine"),
         lambda: place.symlink_to(elsewhere),
         lambda: os.mkfifo(place),
         lambda: shutil.copytree(elsewhere, place),
     ):
-        make()
+        put()
         with pytest.raises(InputError, match=r"1\.0\.0: (is no folder that can|holds something, and is no)"):
             making(copied)
         assert place.exists()

@@ -216,6 +216,8 @@ def test_labels_may_be_named_or_missing(tmp_path: Path, monkeypatch: pytest.Monk
     file = project(tmp_path, pages, labels="../x.labels.json", publish="internal")
     build([file], out=tmp_path / "reports", notebooks=tmp_path / "notebooks", progress=False)
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "params").rename(tmp_path / "elsewhere")  # who has the report and its data has no params
+    assert run()[0] == 0
     (tmp_path / "x.labels.json").rename(tmp_path / "closed.json")
     code, told, _ = run("--records", "records")
     assert code == 2

@@ -10,6 +10,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from dask_cluster import cluster
 from scipy import stats
 
 from medgauge_lib.estimators import Values
@@ -107,6 +108,32 @@ def test_workers_change_nothing():
     assert one.lines == two.lines == four.lines
     assert one.n_replications == 70
     assert one.complete
+
+
+class Killing:
+    """Stands in for a progress, and kills a process at the third result."""
+
+    def __init__(self, process):
+        self.process, self.n_ended = process, 0
+
+    def ended(self):
+        """Count one result."""
+        self.n_ended += 1
+        if self.n_ended == 3:
+            self.process.kill()
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_cluster_that_loses_one_of_two_workers_changes_nothing(tmp_path):
+    """A study on two workers of a cluster, one killed midway, is that of this process to the digit."""
+    alone = coverage(SAMPLES, n_replications=400, workers=ONE)
+    with cluster(tmp_path, 2) as running:
+        killing = Killing(running.workers[0])
+        workers = Workers(dask=running.address)
+        found = coverage(SAMPLES, n_replications=400, workers=workers, progress=killing)
+        assert killing.process.wait() != 0
+    assert killing.n_ended == 40
+    assert found.lines == alone.lines
 
 
 @pytest.mark.usefixtures("small_blocks")

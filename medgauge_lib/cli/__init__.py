@@ -65,8 +65,9 @@ def _ending_well() -> Iterator[None]:
     try:
         yield
         return
-    except KeyboardInterrupt:
-        code, said = INTERRUPTED, "interrupted"
+    except KeyboardInterrupt as stop:
+        # Who keeps what was finished says so.
+        code, said = INTERRUPTED, ": ".join(("interrupted", *map(str, stop.args)))
     except click.exceptions.NoArgsIsHelpError:
         raise  # click shows the help
     except click.UsageError as error:

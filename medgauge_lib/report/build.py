@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from medgauge_lib.charts.display import count
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import clear, locked, replace_file, require_writable, writing
 from medgauge_lib.library import library
@@ -127,7 +128,13 @@ def build(
         for report in reports:
             if report.unchanged:
                 told.say(f"{report.name}: unchanged")
-        failures = make(todo, root=root, jobs=jobs, cell_seconds=cell_seconds, told=told) if todo else {}
+        try:
+            failures = make(todo, root=root, jobs=jobs, cell_seconds=cell_seconds, told=told) if todo else {}
+        except KeyboardInterrupt:
+            n_built = sum(report.published for report in todo)
+            raise KeyboardInterrupt(
+                f"{n_built} of {count(len(todo), 'report')} built, the rest as before"
+            ) from None
     if failures:
         raise next(iter(failures.values()))
     return [

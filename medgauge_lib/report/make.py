@@ -90,6 +90,7 @@ def _published(report: Report, root: Path) -> InputError | None:
         put_in_place(report, root)
     except InputError as error:
         return error
+    report.published = True
     return None
 
 

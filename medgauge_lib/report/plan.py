@@ -65,6 +65,8 @@ class Report:
         What its pages say before anything else.
     times : dict
         Name of notebook to the times of its run.
+    published : bool
+        Whether it is whole and in place.
     """
 
     params: AnyParams
@@ -80,6 +82,7 @@ class Report:
     figures: dict[str, Shown] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     times: dict[str, Any] = field(default_factory=dict)
+    published: bool = False
 
     @property
     def name(self) -> str:

@@ -10,6 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
@@ -384,8 +385,9 @@ def _labels(
         return Path(given)
     if params is not None:
         return params.labels_file
-    usual = values.get("labels")
-    return Path(usual) if usual is not None and Path(usual).is_file() else None
+    with suppress(InputError):
+        return locate(values["labels"]) if values.get("labels") is not None else None
+    return None
 
 
 def _require_same(folder: Path, known: Mapping[str, Any], sources: _Sources) -> None:

@@ -116,6 +116,7 @@ def build_versions(
                 told.ended(f"{report.name} failed")
             else:
                 report.notices += outcome
+                report.published = True
                 told.ended(report.name)
     return {report.name: failures[report.name] for report in reports if report.name in failures}
 
