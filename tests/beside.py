@@ -1,7 +1,7 @@
-"""What some tests need and no fresh machine can bring: public data beside the checkout, mounts of one's own.
+"""What some tests need and no fresh machine can bring: public data beside the checkout, mounts, another user.
 
-The data are other people's and are published elsewhere, and whether a user may mount file systems is for the
-system to say. What is tested on the data is tested on made data as well.
+The data are other people's and are published elsewhere, and whether a user may mount file systems or appear
+under another number is for the system to say. What is tested on the data is tested on made data as well.
 """
 
 from __future__ import annotations
@@ -35,9 +35,19 @@ def labels_of(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}.labels.json")
 
 
-def _may_mount() -> bool:
-    tool = shutil.which("unshare")
-    return tool is not None and subprocess.run([tool, "-rm", "true"], capture_output=True).returncode == 0
+ANOTHER_USER = ("unshare", "--user", "--map-user=4711", "--map-group=4711")
+"""Before a command: it sees itself as another user and group, and may touch the files it may touch now."""
 
 
-needs_mounts = pytest.mark.skipif(not _may_mount(), reason="this user may not mount file systems of its own")
+def _may(*command: str) -> bool:
+    return (
+        shutil.which(command[0]) is not None
+        and subprocess.run([*command, "true"], capture_output=True).returncode == 0
+    )
+
+
+MAY_BE_ANOTHER = _may(*ANOTHER_USER)
+
+needs_mounts = pytest.mark.skipif(
+    not _may("unshare", "-rm"), reason="this user may not mount file systems of its own"
+)

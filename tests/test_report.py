@@ -16,6 +16,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from beside import ANOTHER_USER, MAY_BE_ANOTHER
 from make_records import ONE_TASK, record
 from make_reports import figure_data, files_of, notebook, params, project, showing
 
@@ -130,54 +131,68 @@ def test_the_same_inputs_give_the_same_bytes(tmp_path: Path, built: Path) -> Non
 
 @pytest.fixture
 def places() -> Iterator[tuple[Path, Path]]:
-    """Two project folders with the demo set, open to every user; a name is longer than the other."""
+    """Two project folders with the demo set, of which one has a longer name than the other."""
     with tempfile.TemporaryDirectory(prefix="mg-") as one, tempfile.TemporaryDirectory(prefix="mg-b-") as two:
         made = (Path(one), Path(two) / "a folder")
         for place in made:
             demo.write(place / "demo")
             (place / "params").mkdir()
-            shutil.copy(ROOT / "params" / "demo-lab-0.1.0.yaml", place / "params")
-            for path in (place.parent, place, *place.rglob("*")):
-                if path.is_relative_to(one) or path.is_relative_to(two):
-                    path.chmod(0o777)
+            for name in ("demo-lab-0.1.0.yaml", "demo-findings.yaml"):
+                shutil.copy(ROOT / "params" / name, place / "params")
         yield made
 
 
-def other_user() -> int | None:
-    """Return a user this process may become and who can run the library, or None."""
-    nobody = 65534
-    try:
-        command = [sys.executable, "-c", "import medgauge_lib.report.make"]
-        done = subprocess.run(command, user=nobody, cwd="/", capture_output=True, check=False)
-    except PermissionError:
-        return None
-    return nobody if done.returncode == 0 else None
+CLOCK = """\
+import datetime, os, sys, time_machine
+time_machine.travel(datetime.datetime(2039, 7, 8, 9, 10, tzinfo=datetime.UTC), tick=True).start()
+with open(os.environ["CLOCKS"], "a") as told:
+    print(os.getuid(), datetime.date.today().year, *sys.orig_argv, file=told)
+"""
 
 
-def test_the_demo_report_is_the_same_bytes_anywhere(places: tuple[Path, Path]) -> None:
-    """Every page of the demo: another folder, time, zone, locale, hash seed, home, user, number of jobs."""
-    settings = [
-        {"TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "USER": "ann", "COLUMNS": "80"},
-        {"TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONHASHSEED": "4711", "USER": "bob", "COLUMNS": "33"},
-    ]
-    for place, changes, jobs, user in zip(places, settings, ("1", "3"), (None, other_user()), strict=True):
-        home = place / "home"
-        home.mkdir()
-        home.chmod(0o777)
-        subprocess.run(
-            [sys.executable, "-m", "medgauge", "report", "--jobs", jobs],
-            cwd=place,
-            env=os.environ | changes | {"HOME": str(home), "TMPDIR": str(home)},
-            user=user,
-            capture_output=True,
-            check=True,
-        )
+def built_at(place: Path, jobs: str, *before: str, **changes: str) -> None:
+    """Build the reports of a place by the command line, in another environment."""
+    home = place / "home"
+    home.mkdir()
+    # Only a program whose PYTHONPATH says so loads it: the library and each of its kernels.
+    (home / "sitecustomize.py").write_text(CLOCK)
+    subprocess.run(
+        [*before, sys.executable, "-m", "medgauge", "report", "--jobs", jobs],
+        cwd=place,
+        env=os.environ | {"HOME": str(home), "TMPDIR": str(home), "CLOCKS": str(home / "clocks")} | changes,
+        capture_output=True,
+        check=True,
+    )
+
+
+def test_the_demo_reports_are_the_same_bytes_anywhere(places: tuple[Path, Path]) -> None:
+    """Pages of both systems: another folder, year, zone, locale, hash seed, home, user, number of jobs."""
+    here, there = places
+    another = ANOTHER_USER if MAY_BE_ANOTHER else ()
+    built_at(
+        here, "1", TZ="UTC", LC_ALL="C.UTF-8", PYTHONHASHSEED="0", USER="ann", LOGNAME="ann", COLUMNS="80"
+    )
+    built_at(
+        there, "3", *another,
+        TZ="Asia/Kathmandu", LC_ALL="C", PYTHONHASHSEED="4711", USER="bob", LOGNAME="bob", COLUMNS="33",
+        PYTHONPATH=str(there / "home"),
+    )  # fmt: skip
     one, two = (files_of(place / "reports") for place in places)
+    assert {path.partition("/")[0] for path in one} == {"bm-demo-findings", "bm-demo-lab", "index.html"}
     assert len(one) > 50
     assert sorted(one) == sorted(two)
-    assert [path for path in one if one[path] != two[path]] == ["bm-demo-lab/0.1.0/run.json"]
+    differing = [path for path in one if one[path] != two[path]]
+    assert differing == ["bm-demo-findings/synthetic-1.0/run.json", "bm-demo-lab/0.1.0/run.json"]
     for place in places:
         assert [path for path, content in two.items() if str(place).encode() in content] == []
+    told = [line.split() for line in (there / "home" / "clocks").read_text().splitlines()]
+    assert {year for _, year, *_ in told} == {"2039"}
+    assert sum("ipykernel_launcher" in command for _, _, *command in told) >= len(
+        [path for path in two if path.endswith(".ipynb")]
+    )
+    if not MAY_BE_ANOTHER:
+        pytest.skip("the same bytes, but for one user: this system lets nobody appear as another")
+    assert {user for user, *_ in told} == {"4711"}
 
 
 def test_nothing_to_do_costs_little(copied: Path) -> None:
