@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import shutil
 import signal
@@ -69,7 +70,14 @@ def workers() -> Iterator[tuple[str, ...]]:
 def _cluster() -> Any:
     from distributed import LocalCluster
 
-    return LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None)
+    # A worker that is killed on purpose is nothing to warn of.
+    return LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+    )
 
 
 class _Killer:
