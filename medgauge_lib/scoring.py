@@ -1,9 +1,10 @@
 """From runs to published records: every figure, interval and letter that the runs decide is computed here.
 
 What runs cannot decide (strata, compliance, closed-side dimensions, reasons of failures) stays as it came, in
-value and key order. Figures that are exact rationals are written as the nearest double. A bound that passes
-through a beta quantile or a power is written with 12 decimals, a BCa bound with 6: the last digits of such
-functions differ between libraries, and a record must have the same bytes everywhere.
+key order and in the digits of each number: zeros at the end say how precise a figure is. Figures that are
+exact rationals are written as the nearest double. A bound that passes through a beta quantile or a power is
+written with 12 decimals, a BCa bound with 6: the last digits of such functions differ between libraries, and
+a record must have the same bytes everywhere.
 
 References
 ----------
@@ -13,6 +14,7 @@ References
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -129,8 +131,23 @@ def _document(records: RecordSet, record: str) -> dict[str, Any]:
     read = records.subjects.loc[records.subjects["id"] == record, "sha256"].item()
     if hashlib.sha256(data).hexdigest() != read:
         raise InputError("changed since it was read", "read the records anew", file=path)
-    document: dict[str, Any] = orjson.loads(data)
+    document: dict[str, Any] = json.loads(data, parse_float=_as_written)
     return document
+
+
+class _Written(float):
+    """A number whose file has other digits than its shortest ones, such as 1.50."""
+
+    text: str
+
+
+def _as_written(text: str) -> float:
+    number = float(text)
+    if orjson.dumps(number) == text.encode():
+        return number
+    written = _Written(number)
+    written.text = text
+    return written
 
 
 def _complete(
@@ -199,6 +216,8 @@ def _plain(tree: Mapping[str, Any]) -> dict[str, Any]:
 def record_json(record: Mapping[str, Any]) -> bytes:
     r"""Return a record as the bytes of its file: UTF-8, no white space, keys in their order, a final newline.
 
+    A number is written with its shortest digits; one that `score` left as it came, with those it came with.
+
     Parameters
     ----------
     record : mapping
@@ -213,7 +232,13 @@ def record_json(record: Mapping[str, Any]) -> bytes:
     >>> record_json({"n": 1, "rate": 0.5})
     b'{"n":1,"rate":0.5}\n'
     """
-    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE, default=_digits)
+
+
+def _digits(number: object) -> orjson.Fragment:
+    if not isinstance(number, _Written):
+        raise TypeError(f"a record holds values of JSON, not {type(number).__name__}")
+    return orjson.Fragment(number.text)
 
 
 def write(records: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[str]) -> tuple[Path, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator
@@ -278,27 +279,58 @@ def test_wrong_figures_are_set_right(ward_folder: Path, ward: dict[str, Any], tm
     assert score(read_records(tmp_path)) == ward
 
 
-def test_untouched_blocks_keep_value_and_order(ward_folder: Path, tmp_path: Path) -> None:
-    """Outside scores, cost, board and void tasks a record comes out byte for byte, keys in their order."""
-    changed = ("scores", "cost", "board", "voided_tasks")
-    shuffled = {
-        name: {key: one[key] for key in reversed(one)} for name, one in documents(ward_folder).items()
-    }
-    found = scored(tmp_path, *shuffled.values())
-    for name, one in shuffled.items():
-        before, after = (
-            record_json({key: value for key, value in side.items() if key not in changed})
-            for side in (one, found[name])
-        )
-        assert before == after
-        assert list(found[name]) == list(one)
-        kept = ("veto_hits", "assertion_veto_hits")
-        assert all(found[name]["scores"][key] == one["scores"][key] for key in kept)
-        for subset, block in one["scores"]["by_subset"].items():
-            for key in ("compliance_rate", "by_difficulty_class"):
-                assert found[name]["scores"]["by_subset"][subset][key] == block[key]
-        for dimension, block in one["scores"].get("dimensions", {}).items():
-            assert list(found[name]["scores"]["dimensions"][dimension]) == list(block)
+def slices(text: str) -> dict[str, str]:
+    """Text of each value of an object, as it stands in a file without white space."""
+    found, place = {}, 1
+    while text != "{}" and text[place - 1] != "}":
+        name, colon = json.JSONDecoder().raw_decode(text, place)
+        _, end = json.JSONDecoder().raw_decode(text, colon + 1)
+        found[name] = text[colon + 1 : end]
+        place = end + 1
+    return found
+
+
+def compact(document: Any) -> str:
+    """JSON as the standard library writes it: no white space, letters as they are."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def test_untouched_blocks_are_the_text_they_were(ward_folder: Path, tmp_path: Path) -> None:
+    """Outside what is scored each block is the same text, zeros at the end too, and keys keep their order."""
+    texts = {}
+    (tmp_path / "in").mkdir()
+    for name, one in documents(ward_folder).items():
+        text = compact({key: one[key] for key in reversed(one)})
+        texts[name] = re.sub(r"(?<=[:\[,])(\d+\.\d+)(?=[,}\]])", r"\g<1>0", text)
+        (tmp_path / "in" / f"{name}.json").write_text(texts[name], encoding="utf-8")
+    scoring.write(score(read_records(tmp_path / "in")), tmp_path / "out")
+    for name, text in texts.items():
+        before, after = slices(text), slices((tmp_path / "out" / f"{name}.json").read_text("utf-8"))
+        assert list(after) == list(before)
+        changed = ("scores", "cost", "board", "voided_tasks")
+        assert {key: after[key] for key in after if key not in changed} == {
+            key: before[key] for key in before if key not in changed
+        }
+        assert before["run_outcomes"] != compact(json.loads(before["run_outcomes"]))
+        old, new = slices(before["scores"]), slices(after["scores"])
+        assert list(new) == list(old)
+        assert all(new[key] == old[key] for key in ("veto_hits", "assertion_veto_hits"))
+        for subset, block in slices(old["by_subset"]).items():
+            kept = slices(slices(new["by_subset"])[subset])
+            assert all(kept[key] == slices(block)[key] for key in ("compliance_rate", "by_difficulty_class"))
+        for dimension, block in slices(old.get("dimensions", "{}")).items():
+            inner, kept = slices(block), slices(slices(new["dimensions"])[dimension])
+            assert list(kept) == list(inner)
+            touched = ("mcnemar", "cost_per_success", "median_tokens", "median_tool_calls")
+            for key in inner.keys() - {*touched, "median_wall_clock_sec"}:
+                assert kept[key] == inner[key]
+
+
+def test_a_scored_record_is_canonical(ward: dict[str, dict[str, Any]]) -> None:
+    """Its file is what the standard library writes of the same values, without white space, and a newline."""
+    for one in ward.values():
+        text = record_json(one).decode("utf-8")
+        assert text == compact(json.loads(text)) + "\n"
 
 
 @settings(max_examples=15, deadline=None)
@@ -499,9 +531,14 @@ def test_more_groups_than_letters(tmp_path: Path) -> None:
         record(f"res-2026-01-01-{passed:02d}", {k: (PASS if k <= passed else FAIL) for k in range(1, 47)})
         for passed in range(46)
     ]
-    with pytest.raises(
-        InputError, match=r"the board has \d\d groups, but a record has letters for a to z only"
-    ):
+    # Rows i and j differ in |i - j| tasks, all one way, with p = 2 / 2^|i - j|.
+    distances = [abs(i - j) for i, j in combinations(range(46), 2)]
+    adjusted = by_definition.holm([min(Fraction(1), Fraction(2, 2**d)) for d in distances])
+    apart = {d for d, p in zip(distances, adjusted, strict=True) if p <= Fraction(1, 20)}
+    assert apart == set(range(min(apart), 46))
+    # A maximal group is as many neighbours as are not apart.
+    n_groups = 46 - min(apart) + 1
+    with pytest.raises(InputError, match=f"the board has {n_groups} groups, but a record has letters for"):
         scored(tmp_path, *rows)
 
 
