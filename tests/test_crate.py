@@ -68,9 +68,14 @@ def made() -> bytes:
 
 
 def test_a_crate_has_what_the_specification_requires(folder: Path) -> None:
-    """The metadata descriptor and the root entity are as RO-Crate 1.1 requires; the date is the records'."""
+    """Descriptor and root entity are as RO-Crate 1.1 and 1.2 require; the date is the records'.
+
+    Of the specification: "Root Data Entity", there "RO-Crate Metadata Descriptor" and "Direct properties of
+    the Root Data Entity".
+    """
     content = (folder / "ro-crate-metadata.json").read_bytes()
     entities = graph(content)
+    assert sorted(json.loads(content)) == ["@context", "@graph"]
     context = json.loads(content)["@context"]
     assert context[0] == f"https://w3id.org/ro/crate/{VERSION}/context"
     descriptor, root = entities["ro-crate-metadata.json"], entities["./"]
@@ -80,7 +85,17 @@ def test_a_crate_has_what_the_specification_requires(folder: Path) -> None:
     assert root["@type"] == "Dataset"
     assert (root["name"], root["datePublished"]) == ("Made for tests", "2026-03-04")
     assert root["description"]
+    assert set(root["license"]) == {"@id"}
     assert entities[root["license"]["@id"]]["description"]
+
+
+def test_a_crate_is_flat_and_compact(folder: Path) -> None:
+    """Entities hold texts and references, and one value is no list (appendix "RO-Crate JSON-LD")."""
+    for entity in graph((folder / "ro-crate-metadata.json").read_bytes()).values():
+        for value in entity.values():
+            assert not isinstance(value, list) or len(value) > 1
+            for one in value if isinstance(value, list) else [value]:
+                assert isinstance(one, str) or set(one) == {"@id"}
 
 
 def test_every_reference_of_a_crate_resolves(folder: Path) -> None:

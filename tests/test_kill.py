@@ -41,6 +41,7 @@ import hashlib, pathlib
 print([hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(pathlib.Path(records).iterdir())])
 """
 REPORT = Path("reports", "bm-made", "1.0.0")
+LIST = Path("reports", "index.html")
 STATES = ("old", "new")
 
 
@@ -127,11 +128,13 @@ def gone(what: Callable[[], object], seconds: float = 20) -> bool:
 
 
 def test_a_build_killed_at_any_moment_leaves_a_whole_report(root: Path, scratch: Path) -> None:
-    """Killed at 30 random moments, a build leaves the old report or the new one, and the next clears up."""
-    whole = {"old": contents(root / REPORT)}
+    """Killed at 30 random moments, a build leaves old or new report and list, and the next clears up."""
+    whole, lists = {"old": contents(root / REPORT)}, {(root / LIST).read_bytes()}
     put(root, "new")
     whole["new"] = made(root, "other")
+    lists.add((root / "other" / LIST.name).read_bytes())
     assert whole["old"] != whole["new"]
+    assert len(lists) == 2
     moments = random.Random(SEED)
     seconds, killed = took(root), 0
     for number in range(3 * KILLS):
@@ -147,6 +150,7 @@ def test_a_build_killed_at_any_moment_leaves_a_whole_report(root: Path, scratch:
             killed += 1
         assert "IPKernelApp" not in process.communicate()[0]
         assert contents(root / REPORT) in whole.values()
+        assert (root / LIST).read_bytes() in lists
         if killed == KILLS:
             break
     assert killed == KILLS
@@ -170,7 +174,7 @@ def test_two_builds_at_once_both_end_well(root: Path) -> None:
 
 
 MOUNTED = """\
-import json, subprocess
+import json, os, subprocess
 out = root / "reports"
 out.mkdir(exist_ok=True)
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", out], check=True)
@@ -180,9 +184,10 @@ make()
 before = contents()
 for file in (root / "records").iterdir():
     file.write_text(file.read_text() + "\\n")
-if sys.argv[2] == "full":
-    with open(out / "filler", "wb", 0) as filler, __import__("contextlib").suppress(OSError):
-        while True:
+if sys.argv[2] != "read-only":
+    left = 0 if sys.argv[2] == "full" else sum(map(len, before.values())) // 2
+    with open(out / "filler", "wb", 0) as filler:
+        while (space := os.statvfs(out)).f_bavail * space.f_frsize > left:
             filler.write(bytes(4096))
 else:
     subprocess.run(["mount", "-o", "remount,ro", out], check=True)
@@ -193,10 +198,15 @@ assert before and contents() == before, sorted(contents())
 
 @needs_mounts
 @pytest.mark.parametrize(
-    ("how", "reason"), [("full", "no space left on device"), ("read-only", "read-only file system")]
+    ("how", "reason"),
+    [
+        ("full", "no space left on device"),
+        ("full midway", "no space left on device"),
+        ("read-only", "read-only file system"),
+    ],
 )
-def test_a_disk_that_takes_nothing_leaves_the_old_report(tmp_path: Path, how: str, reason: str) -> None:
-    """On a full disk or a read-only one the old report stays as it was, and one message says why."""
+def test_a_disk_that_takes_no_report_leaves_the_old_one(tmp_path: Path, how: str, reason: str) -> None:
+    """On a disk that is full, fills up midway or is read-only the old report stays; one message says why."""
     project(tmp_path, {"summary": notebook("1")})
     command = ["unshare", "-rm", sys.executable, "-c", BUILD + MOUNTED, tmp_path, how]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

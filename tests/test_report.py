@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from beside import ANOTHER_USER, MAY_BE_ANOTHER
 from make_records import ONE_TASK, record
 from make_reports import figure_data, files_of, notebook, params, project, showing
 
-from medgauge_lib import demo
+from medgauge_lib import __version__, demo
 from medgauge_lib.errors import InputError
 from medgauge_lib.report import make
 from medgauge_lib.report.build import Built, build
@@ -100,7 +101,16 @@ def test_the_manifest_says_what_went_in_and_what_came_out(built: Path) -> None:
     }
     assert inputs["params"]["sha256"] == sha256(built.read_bytes())
     assert inputs["params"]["values"] == read_params(built).values()
-    assert "pandas" in inputs["library"]["uses"]
+    assert inputs["method"] == {
+        "algorithm": "HF7; bca-1 (philox4x64-10 key=seed, hi32, half ties, 6 decimals)",
+        "level": 0.95,
+        "resamples": 10_000,
+        "seed": 20260101,
+    }
+    assert inputs["library"]["medgauge"] == __version__
+    uses = inputs["library"]["uses"]
+    assert {"numpy", "pandas", "scipy"} <= uses.keys()
+    assert uses == {name: metadata.version(name) for name in uses}
     pages = json.loads(files["run.json"])["pages"]
     assert sorted(pages) == ["groups", "summary"]
     assert all(page["duration"] > 0 for page in pages.values())
@@ -196,7 +206,7 @@ def test_the_demo_reports_are_the_same_bytes_anywhere(places: tuple[Path, Path])
 
 
 def test_nothing_to_do_costs_little(copied: Path) -> None:
-    """A report that is unchanged takes less than a tenth of the time of building it, start included."""
+    """An unchanged report loads no library that builds one, and the call takes less than a tenth."""
     program = (
         "import sys\nfrom medgauge_lib.report.build import build\n"
         "made = build([sys.argv[1]], out='reports', notebooks='notebooks', progress=False)\n"

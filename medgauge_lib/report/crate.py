@@ -81,7 +81,7 @@ def crate_json(
     action["object"] = used
     action["result"] = [entity for path, entity in made.items() if not path.startswith("assets/")]
     crate.add(action)
-    crate.root_dataset["mentions"] = [action]
+    crate.root_dataset["mentions"] = action
     return sorted_json(crate.metadata.generate())
 
 
