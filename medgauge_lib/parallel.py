@@ -235,6 +235,7 @@ def _client(address: str) -> Iterator[Client]:
         raise InputError("--dask needs the extra 'distributed'", "pip install 'medgauge[distributed]'")
     _require_scheduler(address)
     from distributed import CancelledError, Client, KilledWorker
+    from distributed.comm.core import CommClosedError
 
     try:
         with (
@@ -243,7 +244,7 @@ def _client(address: str) -> Iterator[Client]:
         ):
             _require_same_library(client, address)
             yield client
-    except CancelledError:
+    except (CancelledError, CommClosedError):  # lost between two results, or while one was on its way
         raise InputError(
             f"the Dask scheduler at {address} was lost before the work had ended",
             "start it and its workers again, and give the same command again",

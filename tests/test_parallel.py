@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import worked
 from dask_cluster import Cluster, cluster
+from distributed.comm.core import CommClosedError
 
 from medgauge_lib import library, parallel
 from medgauge_lib.errors import InputError
@@ -223,6 +224,19 @@ def test_a_cluster_that_is_killed_part_by_part(
         with pytest.raises(InputError, match=r"scheduler at tcp.* was lost before the work had ended"):
             list(found)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_scheduler_lost_while_a_result_is_on_its_way_is_said(
+    dask: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection that breaks under a result is the same error as a scheduler lost between two."""
+
+    def broken(_: object) -> None:
+        raise CommClosedError("in <TCP (closed)>: ConnectionResetError")
+
+    monkeypatch.setattr("distributed.Future.result", broken)
+    with pytest.raises(InputError, match=r"scheduler at tcp.* was lost before the work had ended"):
+        list(run(worked.square, NUMBERS, workers=Workers(dask=dask.address)))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from medgauge_lib.charts.display import count
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import clear, locked, replace_file, require_writable, writing
 from medgauge_lib.library import library
@@ -131,10 +130,7 @@ def build(
         try:
             failures = make(todo, root=root, jobs=jobs, cell_seconds=cell_seconds, told=told) if todo else {}
         except KeyboardInterrupt:
-            n_built = sum(report.published for report in todo)
-            raise KeyboardInterrupt(
-                f"{n_built} of {count(len(todo), 'report')} built, the rest as before"
-            ) from None
+            raise KeyboardInterrupt(_how_far(todo)) from None
     if failures:
         raise next(iter(failures.values()))
     return [
@@ -143,6 +139,17 @@ def build(
         )
         for report in reports
     ]
+
+
+def _how_far(todo: list[Report]) -> str:
+    """Say what an interrupt leaves behind.
+
+    The charts are heavy, and unchanged reports do not wait for them.
+    """
+    from medgauge_lib.charts.display import count
+
+    n_built = sum(report.published for report in todo)
+    return f"{n_built} of {count(len(todo), 'report')} built, the rest as before"
 
 
 def _make(reports: list[Report], *, root: Path, **how: Any) -> dict[str, InputError]:
