@@ -5,17 +5,19 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from dask_cluster import Cluster
+from dask_cluster import Cluster, cluster
 from make_records import record
 from make_reports import figure_data, notebook, params, project, showing
 
 from medgauge_lib.cli import main
 from medgauge_lib.errors import InputError
-from medgauge_lib.parallel import Workers
+from medgauge_lib.parallel import Workers, run
 from medgauge_lib.report import versions
 from medgauge_lib.report.build import build
 from medgauge_lib.report.manifest import RUN
@@ -76,6 +78,38 @@ def test_a_cluster_builds_the_same_bytes(
         files, out="there", notebooks=folder / "notebooks", progress=False, workers=Workers(dask=dask.address)
     )
     assert [one.status for one in again] == ["unchanged", "unchanged"]
+
+
+def test_a_build_whose_scheduler_is_killed_goes_on_with_another(
+    projects: tuple[Path, list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was built stays and is listed; another cluster builds the rest, to the bytes of this process."""
+    folder, files = projects
+    build(files, out=tmp_path / "here", notebooks=folder / "notebooks", progress=False)
+
+    def built(running: Cluster) -> list[str]:
+        workers = Workers(dask=running.address)
+        out = tmp_path / "there"
+        made = build(files, out=out, notebooks=folder / "notebooks", progress=False, workers=workers)
+        return [one.status for one in made]
+
+    with cluster(tmp_path / "first", 1) as first, monkeypatch.context() as patch:
+        patch.setattr(versions, "run", partial(_killing, first))
+        with pytest.raises(InputError, match=r"lost before the work had ended\n  start it and its workers"):
+            built(first)
+    listed = (tmp_path / "there" / "index.html").read_text()
+    assert (VERSIONS[0] in listed, VERSIONS[1] in listed) == (True, False)
+    with cluster(tmp_path / "second", 1) as second:
+        assert built(second) == ["unchanged", "built"]
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
+
+
+def _killing(running: Cluster, *given: Any, **how: Any) -> Iterator[tuple[int, Any]]:
+    """Run on a cluster that is killed after its first result."""
+    for one in run(*given, **how):
+        yield one
+        for part in (*running.workers, running.scheduler):
+            part.kill()
 
 
 def test_processes_build_what_can_be_built(projects: tuple[Path, list[Path]], tmp_path: Path) -> None:
