@@ -5,12 +5,16 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import weakref
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from medgauge_lib.findings import QualityReport, score_findings
+from medgauge_lib.cli import main
+from medgauge_lib.findings import QualityReport, score_findings, statistics
 from medgauge_lib.findings.aggregates import STATUSES
 from medgauge_lib.findings.demo import Demo, write_demo
 
@@ -96,3 +100,31 @@ def test_everything_says_that_it_is_synthetic(demo):
             assert "ynthetic" in path.read_text(encoding="utf-8")
     corpus = Path(demo.data / "corpora/synthetic-clinic-contrast.jsonl").read_text(encoding="utf-8")
     assert all(json.loads(line)["synthetic"] is True for line in corpus.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [
+        ("check", []),
+        ("packet", ["--out", "packets", "--seed", "00ff"]),
+        ("score", ["REVIEWS", "--out", "scores"]),
+    ],
+)
+def test_corpora_are_let_go_one_after_the_other(
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, more: list[str]
+) -> None:
+    """While one corpus is read no earlier one is held, so memory does not grow with the number of tasks."""
+    read, held = statistics.read_corpus, []
+    alive: list[int] = []
+
+    def counted(*given: Any) -> Any:
+        alive.append(sum(one() is not None for one in held))
+        corpus = read(*given)
+        held.append(weakref.ref(corpus))
+        return corpus
+
+    monkeypatch.setattr(statistics, "read_corpus", counted)
+    monkeypatch.chdir(tmp_path)
+    more = [str(demo.reviews) if word == "REVIEWS" else word for word in more]
+    done = CliRunner().invoke(main, ["findings", command, str(demo.data), str(demo.submissions), *more])
+    assert (done.exit_code, len(alive), max(alive)) == (1, 14, 0)
