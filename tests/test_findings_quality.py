@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from make_findings import KIND, finding, review, rows, submission, task, write, write_json, write_judge
 from scipy.stats import bootstrap
 
+from medgauge_lib.cli import main
 from medgauge_lib.cli.findings import findings
 from medgauge_lib.errors import InputError
-from medgauge_lib.findings import finding_quality, score_findings
+from medgauge_lib.findings import finding_quality, score_findings, statistics
 from medgauge_lib.findings.aggregates import STATUSES, TaskQuality, summary
 from medgauge_lib.findings.contract import canonical_json
 from medgauge_lib.findings.quality import STATEMENTS
@@ -455,6 +456,26 @@ def test_check_tells_unusable_data_beside_failures(place):
     assert "t1: f1: contract" in result.stdout
     assert result.stdout.endswith("3 tasks: 1 valid, 0 abstained, 1 invalid, 0 missing, 1 not checked\n")
     assert "t2.jsonl: its SHA-256 is" in result.stderr
+
+
+def test_an_interrupted_check_shows_what_it_checked(place, monkeypatch):
+    """Ctrl-C in the second of three tasks leaves the failures of the first, and says how far it came."""
+    edit(place / "submissions/t1.json", lambda value: value["findings"][0].update(claim=""))
+    read = statistics.read_corpus
+
+    def interrupted(folder, task):
+        if task.task_id == "t2":
+            raise KeyboardInterrupt
+        return read(folder, task)
+
+    monkeypatch.setattr(statistics, "read_corpus", interrupted)
+    arguments = ["findings", "check", str(place / "data"), str(place / "submissions")]
+    result = CliRunner().invoke(main, arguments)
+    assert "t1: f1: contract" in result.stdout
+    assert result.stdout.endswith("3 tasks: 0 valid, 0 abstained, 1 invalid, 0 missing, 2 not checked\n")
+    assert (result.exit_code, result.stderr) == (130, "medgauge: interrupted: 1 of 3 tasks checked\n")
+    document = json.loads(CliRunner().invoke(main, [*arguments, "--format", "json"]).stdout)
+    assert document["counts"] == {"invalid": 1, "not_reached": 2}
 
 
 def test_check_is_clean_on_valid_submissions(place):

@@ -1,13 +1,15 @@
 """The commands ``medgauge findings check``, ``packet`` and ``score``; thin, each is one library call.
 
-Exit codes: 0 clean, 1 with findings (a gate failed, a review refused), 2 where the input cannot be used.
+Exit codes: 0 clean, 1 with findings (a gate failed, a review refused), 2 where the input cannot be used, 130
+interrupted, after what was checked is shown.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,13 +46,14 @@ def check(context: click.Context, data: Path, submissions: Path, layout: str) ->
     """
     benchmark = read_benchmark(data)
     strays = tuple(stray_failures(benchmark, submissions, "submission"))
-    unusable: list[InputError] = []
-    checked = list(_checked(benchmark, submissions, unusable))
+    checked, unusable = _checked(benchmark, submissions)
+    n_left = len(benchmark.tasks) - len(checked) - len(unusable)
     failures = [*(failure for one in checked for failure in one.failures), *strays]
     counts = Counter[str](one.status for one in checked)
     if layout == "json":
+        apart = {"unusable": len(unusable), "not_reached": n_left}
         document = {
-            "counts": dict(counts) | ({"unusable": len(unusable)} if unusable else {}),
+            "counts": dict(counts) | {name: n for name, n in apart.items() if n},
             "failures": [vars(failure) for failure in failures],
             "tasks": [{"task_id": one.task.task_id, "status": one.status} for one in checked],
         }
@@ -58,21 +61,29 @@ def check(context: click.Context, data: Path, submissions: Path, layout: str) ->
     else:
         _print(failures)
         told = [f"{counts[name]} {name}" for name in ("valid", "abstained", "invalid", "missing")]
-        told += [f"{len(unusable)} not checked"] * bool(unusable)
+        told += [f"{n} not checked" for n in (len(unusable) + n_left,) if n]
         click.echo(f"{len(benchmark.tasks)} tasks: {', '.join(told)}")
     for error in unusable:
         click.echo(f"medgauge: {error}", err=True)
+    if n_left:
+        raise KeyboardInterrupt(f"{len(checked) + len(unusable)} of {len(benchmark.tasks)} tasks checked")
     context.exit(2 if unusable else 1 if failures else 0)
 
 
-def _checked(benchmark: Benchmark, submissions: Path, unusable: list[InputError]) -> Iterator[Checked]:
-    """Yield every task that can be checked; trouble with one corpus does not hide the others."""
-    for task in steps(benchmark.tasks, unit="task"):
-        try:
-            # Without its documents: one corpus at a time is in memory.
-            yield replace(check_task(benchmark, task, submissions), corpus=None, submission=None)
-        except InputError as error:
-            unusable.append(error)
+def _checked(benchmark: Benchmark, submissions: Path) -> tuple[list[Checked], list[InputError]]:
+    """Check every task until an interrupt; trouble with one corpus does not hide the others."""
+    checked: list[Checked] = []
+    unusable: list[InputError] = []
+    with suppress(KeyboardInterrupt):
+        for task in steps(benchmark.tasks, unit="task"):
+            try:
+                # Without its documents: one corpus at a time is in memory.
+                checked.append(
+                    replace(check_task(benchmark, task, submissions), corpus=None, submission=None)
+                )
+            except InputError as error:
+                unusable.append(error)
+    return checked, unusable
 
 
 def _print(failures: Iterable[Failure], *, err: bool = False) -> None:
