@@ -421,7 +421,7 @@ def test_installed_command_survives_a_closed_pipe(folder):
     ("closed", "said"),
     [
         (">&-", "medgauge: standard output is closed\n  send it to a file, a pipe or /dev/null\n"),
-        (">/dev/full", "medgauge: no space left on device\n"),
+        (">/dev/full", "medgauge: standard output: no space left on device\n"),
         (">&- 2>&-", ""),
     ],
 )

@@ -8,6 +8,7 @@ The drawing and notebook libraries are imported by the commands that need them, 
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
 import threading
@@ -77,7 +78,9 @@ def _ending_well() -> Iterator[None]:
     except BrokenPipeError:
         code, said = PIPE_CLOSED, ""
     except OSError as error:
-        where = error.filename if isinstance(error.filename, str) else None
+        # Whoever writes a file names it.
+        unnamed = "standard output" if error.errno == errno.ENOSPC else None
+        where = error.filename if isinstance(error.filename, str) else unnamed
         code, said = UNUSABLE, str(InputError((error.strerror or str(error)).lower(), file=where))
     _let_go_of_output()
     if said:
