@@ -72,6 +72,8 @@ CONTRACT = [
         lambda f: f["assignments"][0].update(condition_id="c9"),
         "/findings/0/assignments: found assignments of 'c9'; right: one of each condition: 'c1'",
     ),
+    (lambda f: f.update(limitations=[]), "/findings/0/limitations: found an empty list; right: a list"),
+    (lambda f: f.update(limitations=["a", "a"]), "/findings/0/limitations: found an array; right: a list"),
     (
         lambda f: f["assignments"][0].update(unknown_doc_ids=[1, 2, 3]),
         "/findings/0/assignments/0/unknown_doc_ids/0: found 1 (and at 2 more places)",
@@ -398,6 +400,17 @@ def test_evidence_rules(change, words):
     """Spans are exact, few and each once; three positive documents support, a known negative counters."""
     lines = broken(change)
     assert lines[0].startswith(f"t1: f1: evidence: /findings/0/evidence{words}")
+
+
+def test_context_is_quoted_from_the_selected_population():
+    """A finding quotes only documents that its filters select, in every role."""
+    made = finding(rows(), filters=[{"field": "rating", "op": "gte", "value": 2}])
+    made["evidence"].append(span(rows()[1], "Doc 1", "context"))
+    assert told(submission(made)) == []
+    made["evidence"].append(span(rows()[0], "Doc", "context"))
+    place = f"t1: f1: evidence: /findings/0/evidence/{len(made['evidence']) - 1}"
+    words = "found 'd00' as context (outside the population); right: a document of the selected population"
+    assert told(submission(made)) == [f"{place}: {words}"]
 
 
 def test_limits_themselves_are_allowed():

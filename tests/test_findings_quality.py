@@ -111,6 +111,35 @@ def test_all_scored(place):
     assert (overall.abstention_rate, overall.valid_submission_rate) == (0, 1)
 
 
+def published(row: Any) -> dict[str, Any]:
+    """Return a document with the columns of the public corpora; metadata that a source lacks is null."""
+    common = {name: row[name] for name in ("doc_id", "text", "entity_id", "timestamp")}
+    lacking = {"title": None, "entity_name": None, "category": None}
+    more = {"source": "s1", "timestamp_kind": "review_date", "rating": float(row["rating"])}
+    return common | lacking | more | ({"store": "north"} if row["team"] == "a" else {})
+
+
+def test_folders_of_the_public_form_are_read_as_they_are(tmp_path):
+    """Columns of null, a run's settings, and further members of release, judge and review are no trouble."""
+    documents = [published(row) for row in rows(60)]
+    fields = ["entity_id", "rating", "category", "store", "timestamp", "report_year"]
+    data = write(tmp_path, [(task(allowed_metadata_fields=fields), documents)], zipped=True)
+    version = {"version": "test-1", "tasks": 1, "scoring_version": "finding-quality-discovery"}
+    write_json(data / "release.json", version | {"learning_by_source": {"s1": 0}})
+    write_json(data / "manifest.json", {"files": {}})
+    answer = submission(finding(documents, comparison={"field": "rating", "groups": [[1, 2], [4, 5]]}))
+    write_json(tmp_path / "submissions/t1.json", answer)
+    write_json(tmp_path / "submissions/run.json", {"difficulty": "discovery", "track": "task_only"})
+    audit = {"method": "m", "sample_documents": 60, "document_ids": [row["doc_id"] for row in documents]}
+    receipts = [{"model": "m", "usage": None}]
+    made = review(data, answer, semantic_audit=audit, provider_receipts=receipts)
+    write_json(tmp_path / "reviews/t1.json", made)
+    write_judge(tmp_path / "reviews", base_url="https://judge.invalid/v1", difficulty="discovery")
+    scored = report(tmp_path)
+    assert scored.remarks == ()
+    assert scored.overall.quality_mean == Fraction("83.5")
+
+
 def test_numbers_are_the_decimals_they_are_written_as(place):
     """0.1 + 0.2 in a review are three tenths, and an integer is itself."""
     assess(place, "t1", statistical_validity=0.1, evidence_entailment=0.2, analytical_depth=1, calibration=0)

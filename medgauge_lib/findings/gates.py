@@ -536,11 +536,12 @@ def _roles(
     pools = {
         "supporting": (support, "a positive document" if len(states) == 1 else "a jointly positive document"),
         "counterexample": (against, kind),
+        "context": (states[0] != OUTSIDE, "a document of the selected population"),
     }
     cited: dict[str, set[str]] = {role: set() for role in pools}
     for place, span in enumerate(finding["evidence"]):
         number = corpus.index.get(span["doc_id"])
-        if number is None or span["role"] not in pools:
+        if number is None:
             continue
         cited[span["role"]].add(span["doc_id"])
         pool, right = pools[span["role"]]
