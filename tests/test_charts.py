@@ -234,6 +234,13 @@ def test_every_difference_has_one_colour(difference):
     assert Fraction(low, 100) <= difference <= Fraction(high, 100)
 
 
+def test_the_caption_says_what_decides_where_interval_and_test_disagree(demo_board):
+    """An interval of one pair may leave out 0 where Holm over all pairs shows no difference (decision 18)."""
+    frame = charts.differences_frame(demo_board)
+    assert ((frame["low"] > 0) & ~frame["differs"]).any()
+    assert "interval is of each pair alone" in charts.differences_caption(demo_board)
+
+
 def test_cost_takes_one_currency_and_names_the_others(demo_board):
     """Only rows of the most common price table are drawn; the caption says which are not, and why."""
     frame = charts.cost_frame(demo_board)
@@ -270,6 +277,16 @@ def test_cost_without_any_amount_says_so(tmp_path):
     found = made(tmp_path, 3, 4, amounts=False)
     (item,) = marks(figure_of("cost", found).spec, "text")
     assert "amount not applicable" in item["text"]
+
+
+def test_cost_of_rows_without_a_success_is_not_called_not_applicable(tmp_path):
+    """Amounts without any passing run are "not_available", another reason than no amounts (decision 6)."""
+    billed = {"amount_applicable": True, "amount": 3, "currency": "EUR", "price_table_version": "p"}
+    failed = {1: [(0, 1, {"amount": 1})] * 3}
+    rows = [record(f"res-2026-01-01-{name}", failed, model=name, cost=billed) for name in "ab"]
+    found = board(read_records(write(tmp_path, *rows)))
+    (item,) = marks(figure_of("cost", found).spec, "text")
+    assert item["text"] == "no row has a cost per success: not available: no task with a passing run"
 
 
 def test_quantities_write_that_an_interval_is_not_estimable(tmp_path):
@@ -631,7 +648,11 @@ def test_words_say_the_resolution_of_38_rows(tmp_path):
     expected = (
         "With 38 rows (703 pairs) 15 tasks that all go one way are always enough to show a difference, and"
     )
-    assert str(charts.resolution_words(found)).startswith(expected)
+    words = str(charts.resolution_words(found))
+    assert words.startswith(expected)
+    # Holm's last step takes one pair at 0.05: 6 tasks all one way, far fewer than 15.
+    assert "once some are, the others need less" in words
+    assert "others" not in str(charts.resolution_words(made(tmp_path / "two", 2, 24)))
 
 
 def test_equal_rows_lead_together(tmp_path):

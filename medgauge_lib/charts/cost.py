@@ -56,7 +56,8 @@ def cost(board: Board) -> alt.LayerChart | alt.FacetChart | alt.Chart:
     frame = cost_frame(board)
     priced = frame[frame["drawn"]]
     if priced.empty:
-        words = "no row has a cost per success: amount not applicable"
+        why = sorted(set(frame["shown_cost"]))
+        words = f"no row has a cost per success: {why[0] if len(why) == 1 else 'the caption says why'}"
         return rows.words_only(words, "Cost chart: no row has a cost per success.")
     labelled = _labelled(priced)
     return alt.layer(
@@ -112,9 +113,10 @@ def cost_caption(board: Board) -> str:
     frame = cost_frame(board)
     left_out = frame[~frame["drawn"]]
     read = (
-        "Up and to the left is better: more tasks passed in all three runs, each success cheaper. "
-        "Lines are exact 95 % intervals of pass^3. Names stand at points that no other row beats on both "
-        "counts, ranks at the others, each where it covers nothing."
+        "Up and to the left is better: more tasks passed in all three runs, each success cheaper. Cost per "
+        "success is a mean over the tasks that the row itself passes at least once. Lines are exact 95 % "
+        "intervals of pass^3. Names stand at points that no other row beats on both counts, ranks at the "
+        "others, each where it covers nothing."
     )
     if left_out.empty:
         return read

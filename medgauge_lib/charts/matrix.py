@@ -88,7 +88,11 @@ def differences_caption(board: Board) -> str:
     """
     if not board.pairs.pairs:
         return "A pair takes two rows."
-    table = "The table behind the figure has the interval, both counts, p and adjusted p of every pair."
+    table = (
+        "The table behind the figure has the interval, both counts, p and adjusted p of every pair. The "
+        "interval is of each pair alone: where it leaves out 0 and the adjusted p is above 0.05, the pair is "
+        "not shown to differ."
+    )
     if len(board.pairs.pairs) > MAX_PAIRS:
         return (
             f"{display.count(len(board.pairs.pairs), 'pair')} are too many tiles to see: each bar counts the "

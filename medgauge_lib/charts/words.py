@@ -170,13 +170,13 @@ def resolution_sentences(found: Resolution | Absent) -> Sentences:
             )
         )
     share = display.points(found.n_discordant / found.n_tasks).lstrip("+")
+    later = "; once some are, the others need less" if found.n_pairs > 1 else ""
     return Sentences(
         (
             f"{size} {need} that all go one way are always enough to show a difference, and where no pair "
-            "has that much evidence none is shown; once some pairs are shown to differ, the others need a "
-            f"little less. On the {display.count(found.n_tasks, 'task')} of this board that is a difference "
-            f"in pass^3 of {share}; smaller true differences may stay hidden. Tasks that go the other way "
-            "raise the number.",
+            f"has that much evidence none is shown{later}. On the {display.count(found.n_tasks, 'task')} of "
+            f"this board that is a difference in pass^3 of {share}; smaller true differences may stay "
+            "hidden. Tasks that go the other way raise the number.",
         )
     )
 

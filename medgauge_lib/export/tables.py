@@ -186,7 +186,7 @@ def pairs_table(board: Board) -> Exported:
     columns = ["row a", "row b", "b", "c", "a − b", "95 % interval", "p", "p (Holm)", "shown to differ"]
     note = (
         "b counts tasks that only row a passed in all three runs, c those that only row b did; "
-        f"{board.pairs.method}, adjusted by Holm over all pairs."
+        f"{board.pairs.method}, adjusted by Holm over all pairs; the interval is of each pair alone."
     )
     worded = pd.DataFrame(lines, columns=columns)
     return Exported(board.pairs.to_frame(), worded, _about("pairs", board, board), (note,))

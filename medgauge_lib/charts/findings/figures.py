@@ -172,7 +172,8 @@ def effects_figure(report: QualityReport) -> Figure | Sentences:
             "One row a valid finding and axis. An effect is the second arm minus the first, in percentage "
             "points. The pale bar runs from the lowest to the highest effect of a stratum. Where crude and "
             "standardized effect have opposite signs, a reversal, the crude one comes from which documents "
-            "lie in which stratum. Reversals stand first, then the largest differences between the two. "
+            "lie in which stratum, or from documents outside the eligible strata, which only it counts. "
+            "Reversals stand first, then the largest differences between the two. "
             f"{_not_drawn(frame, drawn)}"
         ),
         table=frame,
