@@ -152,6 +152,14 @@ def test_money_keeps_three_digits_below_one(amount, text):
     assert plain(display.money(amount, "USD")) == text
 
 
+@pytest.mark.parametrize("unit", ["ratio", "score", "seconds", "count", "tokens"])
+@given(value=st.decimals("0.000000000001", 1, places=12))
+def test_a_figure_that_is_not_0_does_not_look_like_0(unit, value):
+    """0.04 order violations a run are not none; a whole 0 is (decision 8: never more than the number)."""
+    assert re.search("[1-9]", display.in_unit(Fraction(value), unit))
+    assert not re.search("[1-9]", display.in_unit(0, unit))
+
+
 def test_absent_figures_are_words():
     """What does not exist is shown as its reason, never as a number, NaN or None."""
     assert display.absent(AMOUNT_NOT_APPLICABLE) == "amount not applicable"

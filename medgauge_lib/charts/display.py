@@ -93,7 +93,7 @@ def decimal(value: Number, toward: Toward = "nearest") -> str:
 
 
 def in_unit(value: Number, unit: str) -> str:
-    """A figure of a dimension in its unit.
+    """A figure of a dimension in its unit; one that is not 0 does not look like 0.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def in_unit(value: Number, unit: str) -> str:
 
     Examples
     --------
-    >>> in_unit(Fraction(3, 2), "ratio"), in_unit(12, "count")
-    ('1.50', '12')
+    >>> in_unit(Fraction(3, 2), "ratio"), in_unit(12, "count"), in_unit(0.04, "count")
+    ('1.50', '12', '0.04')
     """
     match unit:
         case "fraction":
@@ -114,17 +114,25 @@ def in_unit(value: Number, unit: str) -> str:
         case "difference":
             return points(value)
         case "ratio":
-            return number(value, 2)
+            return _visible(value, 2)
         case "score":
-            return number(value, 3)
+            return _visible(value, 3)
         case "seconds":
-            return f"{number(value, 1)}{NBSP}s"
+            return f"{_visible(value, 1)}{NBSP}s"
         case "p":
             return p_value(Fraction(value))
         case "count" | "tokens":
-            return number(value, 0 if value == int(value) else 1)
+            return _visible(value, 0 if value == int(value) else 1)
         case currency:
             return money(value, currency)
+
+
+def _visible(value: Number, decimals: int) -> str:
+    """A number with so many decimals, or with more where these would show it as 0."""
+    exact = as_written(value)
+    while exact and decimals < 12 and not _half_up(exact * 10**decimals):
+        decimals += 1
+    return number(exact, decimals)
 
 
 def percent(share: Number | Absent, *, unit: bool = True) -> str:
