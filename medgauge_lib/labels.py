@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from medgauge_lib.errors import InputError, printable
+from medgauge_lib.errors import InputError
 from medgauge_lib.reading import file_bytes, strict_json
 from medgauge_lib.records import RecordSet
 from medgauge_lib.schema import pointer, quoted
@@ -155,8 +155,8 @@ def read_labels(path: str | os.PathLike[str]) -> Labels:
     ...     read_labels(file)
     Labels(n_tasks=2, families=('difficulty', 'ward'))
     """
-    file = printable(os.fspath(path))  # a folder may have signs that do not print
-    document = _document(Path(path), file)
+    file = Path(path)
+    document = _document(file)
     by_task = {key: _task(file, key, entry) for key, entry in document.items()}
     further = sorted({family for labels in by_task.values() for family in labels} - {DIFFICULTY})
     for family in further:
@@ -164,9 +164,9 @@ def read_labels(path: str | os.PathLike[str]) -> Labels:
     return Labels(len(by_task), (DIFFICULTY, *further), dict(sorted(by_task.items())))
 
 
-def _document(path: Path, file: str) -> dict[str, Any]:
-    data = file_bytes(path, what="a file of labels")
-    document = strict_json(data, file=path, right="labels are one JSON object")
+def _document(file: Path) -> dict[str, Any]:
+    data = file_bytes(file, what="a file of labels")
+    document = strict_json(data, file=file, right="labels are one JSON object")
     if not isinstance(document, dict) or not document:
         raise InputError(
             f"is {quoted(document) if document != {} else 'an empty object'}, where labels are expected",
@@ -176,7 +176,7 @@ def _document(path: Path, file: str) -> dict[str, Any]:
     return document
 
 
-def _task(file: str, key: str, entry: object) -> dict[str, Label]:
+def _task(file: Path, key: str, entry: object) -> dict[str, Label]:
     """Labels of one task, held to the form."""
     if not _KEY.fullmatch(key):
         raise InputError(
@@ -204,7 +204,7 @@ def _task(file: str, key: str, entry: object) -> dict[str, Label]:
     }
 
 
-def _class(file: str, path: list[str], value: object) -> int:
+def _class(file: Path, path: list[str], value: object) -> int:
     if type(value) is not int or value not in CLASSES:
         raise InputError(
             f"{quoted(value)} is no class", "write 1, 2, 3 or 4", file=file, pointer=pointer(path)
@@ -212,7 +212,7 @@ def _class(file: str, path: list[str], value: object) -> int:
     return value
 
 
-def _further(file: str, path: list[str], value: object) -> Label:
+def _further(file: Path, path: list[str], value: object) -> Label:
     if not path[-1].strip() or not path[-1].isprintable():
         raise InputError(
             f"{quoted(path[-1])} is no name of a family of labels",
@@ -232,7 +232,7 @@ def _further(file: str, path: list[str], value: object) -> Label:
     )
 
 
-def _one_kind(file: str, family: str, by_task: Mapping[str, Mapping[str, Label]]) -> None:
+def _one_kind(file: Path, family: str, by_task: Mapping[str, Mapping[str, Label]]) -> None:
     """Hold a family to one kind of label: a 1 and a true would be counted as one."""
     first = ""
     for key, labels in by_task.items():

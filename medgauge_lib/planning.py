@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,9 @@ from medgauge_lib.simulation.power import MAX_TASKS, Contest, Power, exact_power
 from medgauge_lib.simulation.power import power as simulated
 from medgauge_lib.simulation.study import Study
 from medgauge_lib.simulation.worlds import Rates
+
+if TYPE_CHECKING:
+    from medgauge_lib.progress import Progress
 
 THRESHOLDS = (Fraction(4, 5), Fraction(9, 10), Fraction(19, 20), Fraction(99, 100))
 """Bounds of the published illustration (methodology 0.1.0, "The exam and its bound")."""
@@ -201,7 +204,7 @@ def power_plan(
     n_replications: int = 2_000,
     seed: int = SEED,
     workers: Workers | None = None,
-    progress: Any = None,
+    progress: Progress | None = None,
 ) -> PowerPlan:
     """Power for two rows on several numbers of tasks, and the tasks that a power needs.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import jiter
 
-from medgauge_lib.errors import InputError, printable
+from medgauge_lib.errors import InputError
 from medgauge_lib.schema import quoted
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def unreadable(path: str | os.PathLike[str], error: OSError, *, what: str) -> In
         wrong, remedy = "may not be read", "give yourself read permission"
     else:
         wrong, remedy = f"cannot be read: {error.strerror or type(error).__name__}", "make it readable"
-    return InputError(wrong, remedy, file=printable(os.fspath(path)))
+    return InputError(wrong, remedy, file=path)
 
 
 def strict_json(data: bytes, *, file: str | os.PathLike[str], right: str, first_line: int = 1) -> Any:
@@ -136,14 +136,22 @@ def strict_json(data: bytes, *, file: str | os.PathLike[str], right: str, first_
         return jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
         wrong, remedy = _not_json(data, str(error), right, first_line)
-        raise InputError(wrong, remedy, file=printable(os.fspath(file))) from None
+        raise InputError(wrong, remedy, file=file) from None
+
+
+def _marked(data: bytes) -> tuple[str, str] | None:
+    """Return what is wrong with bytes that start with a byte order mark, and what would be right."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return f"starts with a {encoding} byte order mark", "save it as UTF-8 without a byte order mark"
+    return None
 
 
 def _not_json(data: bytes, message: str, right: str, first_line: int) -> tuple[str, str]:
     """Return what keeps bytes from being JSON, and what would be right, from the parser's message."""
-    for mark, encoding in _MARKS:
-        if first_line == 1 and data.startswith(mark):
-            return f"starts with a {encoding} byte order mark", "save it as UTF-8 without a byte order mark"
+    marked = _marked(data) if first_line == 1 else None
+    if marked is not None:
+        return marked
     if not data.strip():
         return "is empty", right
     place = _PLACE.search(message)
@@ -163,7 +171,7 @@ def _not_json(data: bytes, message: str, right: str, first_line: int) -> tuple[s
             f"has {number[0].decode()}, which is no JSON number, {where}",
             "write a number, or leave the field out; null only where the format has it",
         )
-    return f"is not JSON: {printable(reason)}, {where}", f"{right} in UTF-8"
+    return f"is not JSON: {reason}, {where}", f"{right} in UTF-8"
 
 
 def strict_yaml(path: Path, *, what: str, most: int) -> yaml.Node | None:
@@ -199,10 +207,9 @@ def strict_yaml(path: Path, *, what: str, most: int) -> yaml.Node | None:
     import yaml  # here, since most commands read none
 
     data = file_bytes(path, what=what, most=most)
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            wrong = f"starts with a {encoding} byte order mark"
-            raise InputError(wrong, "save it as UTF-8 without a byte order mark", file=path)
+    marked = _marked(data)
+    if marked is not None:
+        raise InputError(*marked, file=path)
     try:
         text = data.decode()
         # An alias would let a small file stand for an enormous one.

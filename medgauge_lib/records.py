@@ -284,7 +284,7 @@ def record_files(folder: Path) -> list[Path]:
         raise InputError(
             "the folder holds no record (*.json)",
             "put one JSON file a record directly into it",
-            file=_shown(folder),
+            file=folder,
         )
     return records
 
@@ -295,7 +295,7 @@ def _read(path: Path) -> _Part:
     found = fault(document)
     if found is not None:
         more = f" (and {found.more} more in this file)" if found.more else ""
-        raise InputError(found.wrong + more, found.remedy, file=_shown(path), pointer=found.pointer)
+        raise InputError(found.wrong + more, found.remedy, file=path, pointer=found.pointer)
     outcomes = document.pop("run_outcomes")
     tasks = frozenset(map(itemgetter(*_TASK), outcomes))
     sha256 = hashlib.sha256(data).hexdigest()
@@ -322,11 +322,6 @@ def _lossless(value: Any, place: Place = ()) -> Iterator[tuple[Place, jiter.Loss
     elif isinstance(value, dict | list):
         for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _lossless(inner, (*place, step))
-
-
-def _shown(path: Path) -> str:
-    """Return a path for a message; a folder may have signs that do not print."""
-    return printable(str(path))
 
 
 def _columns(outcomes: list[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -490,7 +485,7 @@ def _one_board(parts: Sequence[_Part]) -> None:
                 raise InputError(
                     f"is {here}, but {first.path.name} is {there}",
                     "keep the records of each benchmark version in a folder of their own",
-                    file=_shown(part.path),
+                    file=part.path,
                     pointer=f"/{name}",
                 )
 
@@ -503,7 +498,7 @@ def _ids_once(parts: Sequence[_Part]) -> None:
             raise InputError(
                 f"{part.id} is also the id of {other.path.name}",
                 "give each record an id of its own, or leave one of the two out",
-                file=_shown(part.path),
+                file=part.path,
                 pointer="/id",
             )
 
@@ -523,9 +518,9 @@ def _subjects_once(parts: Sequence[_Part]) -> None:
         if other is not part:
             raise InputError(
                 f"is the same subject under the same run conditions as {other.path.name}: "
-                + printable(f"{quoted(row['model'])} in {row['harness']} {row['harness_version']}"),
+                f"{quoted(row['model'])} in {row['harness']} {row['harness_version']}",
                 "keep one of the two, or state the run condition in which they differ",
-                file=_shown(part.path),
+                file=part.path,
                 pointer="/run_conditions",
             )
 
@@ -566,7 +561,7 @@ def _same_tasks(parts: Sequence[_Part], records: RecordSet) -> None:
             raise InputError(
                 f"does not hold the same tasks as {first.path.name}: {task_difference(here, there)}",
                 "all records of a board hold the same tasks, versions and subsets; list void ones as voided",
-                file=_shown(part.path),
+                file=part.path,
                 pointer="/run_outcomes",
             )
 

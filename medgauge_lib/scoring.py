@@ -29,9 +29,9 @@ from medgauge_lib.files import new_folder
 from medgauge_lib.intervals import SEED
 from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent
+from medgauge_lib.schema import LARGEST
 
 _CLOSED = ("compliance_rate", "by_difficulty_class")
-_MOST = 2**63 - 1
 
 
 def score(records: RecordSet, *, seed: int = SEED, as_of: str | None = None) -> dict[str, dict[str, Any]]:
@@ -110,9 +110,9 @@ def _lettered(trees: Mapping[str, Any]) -> None:
 def _fitting(cost: Mapping[str, Any], file: Path) -> None:
     """Refuse totals beyond what a record can hold; each run's count fits, their sum need not."""
     for name in ("tokens_in", "tokens_out"):
-        if cost.get(name, 0) > _MOST:
+        if cost.get(name, 0) > LARGEST:
             raise InputError(
-                f"the runs sum to {cost[name]}, which is more than a record can hold ({_MOST})",
+                f"the runs sum to {cost[name]}, which is more than a record can hold ({LARGEST})",
                 f"correct {name} of the runs",
                 file=file,
                 pointer=f"/cost/{name}",

@@ -32,9 +32,6 @@ SUFFIXES = {"csv": ".csv", "json": ".json", "parquet": ".parquet", "latex": ".te
 
 FORMATS = tuple(SUFFIXES)
 
-FOR_PEOPLE = ("latex", "markdown")
-"""Formats that show words, rounded as a report rounds."""
-
 PARQUET_ABOUT = b"medgauge"
 """Key of the metadata of a Parquet file under which what the table is of stands as JSON."""
 

@@ -124,8 +124,7 @@ def _subject(folder: Path, paths: list[Path], given: Given) -> Subject:
     timed: list[_Timed] = []
     for path, (_, data) in steps(list(zip(paths, contents, strict=True)), unit="file"):
         rows = entry(json_document(path, data), "results", list, "a list of trials", file=path, place="")
-        in_file = [(index, row) for index, row in enumerate(rows)]
-        timed += [_trial(path, index, row, given) for index, row in in_file]
+        timed += [_trial(path, index, row, given) for index, row in enumerate(rows)]
     starts = [times["trial_started_at"] for times, _ in timed]
     known = [start for start in starts if start is not None]
     if len(known) == len(timed):

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from nbconvert.exporters.exporter import Exporter
 from traitlets import List
 
+from medgauge_lib.charts import theme
 from medgauge_lib.charts.tables import templates
 from medgauge_lib.charts.words import NOTICE
 from medgauge_lib.errors import InputError
@@ -362,8 +363,6 @@ def style_sheet(figures: tuple[PageFigure, ...] = ()) -> str:
     str
         CSS, to stand in a style element.
     """
-    from medgauge_lib.charts import theme
-
     names = ("INK", "MUTED", "LINE", "VALUE", "GAP", "GROUP", "GROUP_REST", "PAGE")
     light = {f"--mg-{name.lower().replace('_', '-')}": getattr(theme, name) for name in names}
     dark = {name: theme.DARK[colour] for name, colour in light.items()}

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES
 from medgauge_lib.library import library
 from medgauge_lib.records import record_files
 from medgauge_lib.report.hashes import file_sha256, sha256, sorted_json
-from medgauge_lib.report.params import Params, ReportParams
+from medgauge_lib.report.params import AnyParams
+from medgauge_lib.results import LEVEL
 
 if TYPE_CHECKING:
     from medgauge_lib.report.shown import Shown
@@ -34,12 +36,12 @@ MAX_BYTES = 2**26
 """A manifest has a line for each file; anything larger is some other file."""
 
 
-def inputs(params: ReportParams, notebooks: Iterable[Path]) -> dict[str, Any]:
+def inputs(params: AnyParams, notebooks: Iterable[Path]) -> dict[str, Any]:
     """Describe everything a report is made from.
 
     Parameters
     ----------
-    params : ReportParams
+    params : AnyParams
         The report.
     notebooks : iterable of Path
         The notebooks it runs.
@@ -66,7 +68,7 @@ def inputs(params: ReportParams, notebooks: Iterable[Path]) -> dict[str, Any]:
         "method": _method(params),
         "library": library(),
     }
-    if isinstance(params, Params) and params.labels_file is not None:
+    if params.labels_file is not None:
         described["labels"] = {"file": params.labels_file.name}
         if params.publish == "internal":
             described["labels"]["sha256"] = file_sha256(params.labels_file)
@@ -313,11 +315,8 @@ def manifest(inputs: Mapping[str, Any], shown: Iterable[Shown], files: Mapping[s
     }
 
 
-def _method(params: ReportParams) -> dict[str, Any]:
+def _method(params: AnyParams) -> dict[str, Any]:
     """Say what decides the digits of an interval besides the data."""
-    from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES
-    from medgauge_lib.results import LEVEL
-
     return {
         "algorithm": QUANTILE_RULE,
         "level": LEVEL,

@@ -6,7 +6,6 @@ times go to the run record beside the report.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sys
@@ -18,6 +17,7 @@ from typing import Any
 import nbformat
 
 from medgauge_lib.charts.figure import FIGURE
+from medgauge_lib.report.hashes import sha256
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 _CELL_FILE = re.compile(r"[^\s\"'<>(]*ipykernel_\d+[/\\]\d+\.py")
@@ -59,8 +59,7 @@ def normalised(notebook: nbformat.NotebookNode, folders: Iterable[Path] = ()) ->
         }
     )
     for number, cell in enumerate(clean.cells):
-        source = hashlib.sha256(cell.source.encode()).hexdigest()
-        cell["id"] = f"c{number:03d}-{source[:8]}"
+        cell["id"] = f"c{number:03d}-{sha256(cell.source.encode())[:8]}"
         for key in ("papermill", "execution", "trusted", "collapsed"):
             cell.metadata.pop(key, None)
         if cell.cell_type == "code":

@@ -25,6 +25,7 @@ from medgauge_lib.schema import near, quoted
 
 if TYPE_CHECKING:
     import yaml
+
 PUBLISH = get_args(Publish)
 """Who a report is for: a public one never shows the label of a single task."""
 
@@ -50,9 +51,9 @@ class ReportParams:
     """Which scoring system the report shows."""
     keys: ClassVar[tuple[str, ...]]
     """The keys of its params file, in the order a notebook receives them."""
-    sources: ClassVar[tuple[str, ...]]
+    sources: ClassVar[tuple[str, ...]] = ()
     """The keys that name folders."""
-    counted: ClassVar[tuple[str, ...]]
+    counted: ClassVar[tuple[str, ...]] = ()
     """The folders whose files a page counts."""
     numbers: ClassVar[tuple[str, ...]] = ()
     """The keys that hold numbers which a page tells."""
@@ -134,11 +135,6 @@ class Params(ReportParams):
     publish: Publish = "public"
 
     @property
-    def records_folder(self) -> Path:
-        """Folder of the records as seen from here."""
-        return self.folder / self.records
-
-    @property
     def labels_file(self) -> Path | None:
         """File of task labels as seen from here, or None."""
         return None if self.labels is None else self.folder / self.labels
@@ -195,8 +191,6 @@ class MethodologyParams(ReportParams):
     """
 
     system: ClassVar[str] = "methodology"
-    sources: ClassVar[tuple[str, ...]] = ()
-    counted: ClassVar[tuple[str, ...]] = ()
     numbers: ClassVar[tuple[str, ...]] = ("replications",)
     pages: ClassVar[tuple[str, ...]] = ("methodology",)
 
@@ -236,8 +230,6 @@ class PlanningParams(ReportParams):
     """
 
     system: ClassVar[str] = "planning"
-    sources: ClassVar[tuple[str, ...]] = ()
-    counted: ClassVar[tuple[str, ...]] = ()
     numbers: ClassVar[tuple[str, ...]] = ("rows", "tasks")
     pages: ClassVar[tuple[str, ...]] = ("planning",)
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from medgauge_lib.board import latest
+from medgauge_lib.checks import METHODOLOGY, require_usable
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import require_replaceable
 from medgauge_lib.loading import load, require_version
@@ -277,11 +279,10 @@ def _date(params: AnyParams) -> str:
         _require_methodology(params)
     if not isinstance(params, Params):
         return params.date
-    from medgauge_lib.board import latest
-    from medgauge_lib.checks import require_usable
-
     records = load(
-        params.records_folder, benchmark=params.benchmark, benchmark_version=params.benchmark_version
+        params.folder / params.records,
+        benchmark=params.benchmark,
+        benchmark_version=params.benchmark_version,
     )
     require_usable(records, records.subjects.loc[records.subjects["verified"], "id"])
     return latest(records)
@@ -289,8 +290,6 @@ def _date(params: AnyParams) -> str:
 
 def _require_methodology(params: MethodologyParams) -> None:
     """Require the version to be that of the method which is here to be simulated."""
-    from medgauge_lib.checks import METHODOLOGY
-
     if params.benchmark_version != METHODOLOGY:
         raise InputError(
             f"{quoted(params.benchmark_version)} is not the methodology implemented here",

@@ -205,7 +205,7 @@ def reproduce(
         figures=tuple(_compared(figure, known["figures"][figure], published, made) for figure in wanted),
         remarks=(
             *_missing_labels(sources),
-            *_versions(known["inputs"]["library"]),
+            *(f"made with {words}" for words in other_than_here(known["inputs"]["library"])),
             *_other_notebooks(notebooks),
         ),
     )
@@ -473,11 +473,6 @@ def _missing_labels(sources: _Sources) -> Iterable[str]:
     """Tell that the task labels, which may be closed, are not here."""
     if sources.values.get("labels") is not None and sources.labels is None:
         yield "without the task labels, which are not here; notebooks that read them do not run"
-
-
-def _versions(library: Mapping[str, Any]) -> Iterable[str]:
-    """Tell which libraries are not those the report was made with."""
-    yield from (f"made with {words}" for words in other_than_here(library))
 
 
 def _other_notebooks(notebooks: Mapping[str, Path]) -> Iterable[str]:

@@ -97,17 +97,19 @@ def notices(text: str) -> list[str]:
     list of str
         The first paragraph of each notice, in order.
     """
+    return [printable(str(data[NOTICE]["paragraphs"][0])) for data in _outputs(text) if NOTICE in data]
+
+
+def _outputs(text: str) -> list[Mapping[str, Any]]:
+    """Read the data of every output of a notebook, in order."""
     cells = nbformat.reads(text, as_version=4).cells
-    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
-    return [printable(str(data[NOTICE]["paragraphs"][0])) for data in outputs if NOTICE in data]
+    return [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
 
 
 def _figures(name: str, text: str) -> dict[str, Shown]:
     """Find the figures of an executed notebook that can be read."""
-    cells = nbformat.reads(text, as_version=4).cells
-    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
     found: dict[str, Shown] = {}
-    for number, data in enumerate(filter(is_figure, outputs), 1):
+    for number, data in enumerate(filter(is_figure, _outputs(text)), 1):
         told = data.get(FIGURE, {})
         table = data.get(TABLE) or {"columns": [], "rows": []}
         if not all(isinstance(row, list) for row in (table["columns"], table["rows"], *table["rows"])):

@@ -156,7 +156,7 @@ def reaching(pass_pow_3: float, spread: float) -> Rates:
     Returns
     -------
     Rates
-        Its `power` (3) is the double nearest to `pass_pow_3` to within 1e-6.
+        Their ``power(3)`` is `pass_pow_3` to within 1e-6.
 
     Raises
     ------
