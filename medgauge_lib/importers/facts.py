@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from medgauge_lib.errors import InputError
+from medgauge_lib.failures import ATTRIBUTIONS, KINDS
 from medgauge_lib.reading import strict_yaml, yaml_texts
-from medgauge_lib.schema import near, pointer, quoted, schema
+from medgauge_lib.schema import near, pointer, quoted
 
 FACTS: Mapping[str, str] = {
     "benchmark": "id of the benchmark, bm-…",
@@ -224,11 +225,7 @@ def _rules(block: Any, path: Path) -> tuple[Rule, ...]:
             file=path,
             pointer="/errors",
         )
-    error = schema()["$defs"]["run"]["properties"]["error"]["oneOf"][1]["properties"]
-    allowed = {
-        "attribution": schema()["$defs"]["error_source"]["enum"],
-        "kind": error["kind"]["enum"],
-    }
+    allowed = {"attribution": ATTRIBUTIONS, "kind": KINDS}
     rules = []
     for index, entry in enumerate(block):
         place = pointer(["errors", index])

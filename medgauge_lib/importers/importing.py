@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, cast
 from medgauge_lib.errors import InputError, printable
 from medgauge_lib.files import require_new
 from medgauge_lib.importers import FORMATS
-from medgauge_lib.importers.assemble import assemble
+from medgauge_lib.importers.assemble import Draft, assemble
 from medgauge_lib.importers.boards import RECORDS, write_boards
 from medgauge_lib.importers.facts import Given
 from medgauge_lib.importers.reading import Reading, require_source
@@ -122,10 +123,17 @@ def import_runs(
             file=path,
         )
     drafts = [assemble(one, stated, kind=kind, file=path) for one in reading.sources]
+    summary = _summary(kind, path, reading, drafts)
+    write_boards(drafts, summary.to_json(), target, source=path)
+    return summary
+
+
+def _summary(kind: str, source: Path, reading: Reading, drafts: Sequence[Draft]) -> ImportSummary:
+    """Say what the boards hold, and what became of the source."""
     verified = all(record["verified_by_site"] for draft in drafts for record in draft.records)
-    summary = ImportSummary(
+    return ImportSummary(
         kind=kind,
-        source=printable(path.resolve().name),
+        source=printable(source.resolve().name),
         boards=tuple(
             {
                 "benchmark": draft.benchmark,
@@ -147,8 +155,6 @@ def import_runs(
             *(() if verified else (_UNVERIFIED,)),
         ),
     )
-    write_boards(drafts, summary.to_json(), target, source=path)
-    return summary
 
 
 def _subjects_known(reading: Reading, given: Given, path: Path) -> None:

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from medgauge_lib.errors import InputError, printable
+from medgauge_lib.estimators import VETO_CATEGORIES
+from medgauge_lib.failures import ATTRIBUTIONS, KINDS
 from medgauge_lib.importers.facts import Given
 from medgauge_lib.importers.messages import attribute
 from medgauge_lib.importers.reading import (
@@ -30,7 +32,7 @@ from medgauge_lib.importers.reading import (
     source_bytes,
 )
 from medgauge_lib.reading import strict_json
-from medgauge_lib.schema import LARGEST, near, quoted, schema
+from medgauge_lib.schema import LARGEST, near, quoted
 
 COLUMNS: Mapping[str, str] = {
     "subject": "name of the subject; without it, model, harness and effort tell subjects apart",
@@ -283,10 +285,8 @@ def _trial(row: _Row, given: Given) -> Trial:
 
 
 def _error(row: _Row, given: Given) -> Error | None:
-    definitions = schema()["$defs"]
-    kinds = definitions["run"]["properties"]["error"]["oneOf"][1]["properties"]["kind"]["enum"]
-    attribution = row.one_of("error_attribution", definitions["error_source"]["enum"])
-    kind = row.one_of("error_kind", kinds)
+    attribution = row.one_of("error_attribution", ATTRIBUTIONS)
+    kind = row.one_of("error_kind", KINDS)
     message = row.text("error")
     if attribution is None and message is not None:
         found = attribute(message, given.errors)
@@ -299,13 +299,12 @@ def _error(row: _Row, given: Given) -> Error | None:
 
 
 def _vetoes(row: _Row) -> tuple[str, ...]:
-    known = schema()["$defs"]["veto_category"]["enum"]
     value = row.cells.get("veto_categories")
     parts = value if isinstance(value, list) else (row.text("veto_categories") or "").split(";")
     vetoes = {str(part).strip() for part in parts} - {""}
     for veto in sorted(vetoes):
-        if veto not in known:
-            raise row.wrong("veto_categories", f"{quoted(veto)} is not known", near(veto, known))
+        if veto not in VETO_CATEGORIES:
+            raise row.wrong("veto_categories", f"{quoted(veto)} is not known", near(veto, VETO_CATEGORIES))
     return tuple(sorted(vetoes))
 
 
@@ -370,21 +369,7 @@ def _csv(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[str, dict
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(f"line {line} is not UTF-8", "save the table as UTF-8", file=source) from None
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-
-    def rows() -> Iterator[tuple[int, list[str]]]:
-        start = 1
-        try:
-            for row in reader:
-                yield start, row
-                start = reader.line_num + 1
-        except csv.Error as error:
-            raise InputError(
-                f"line {start}: is no CSV: {error}", "write commas between cells and quotes around text",
-                file=source,
-            ) from None  # fmt: skip
-
-    lines = rows()
+    lines = _csv_lines(source, text)
     _, header = next(lines, (1, []))
     twice = next((name for name in header if header.count(name) > 1), None)
     if not any(header) or twice is not None:
@@ -393,19 +378,37 @@ def _csv(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[str, dict
         )
         raise InputError(wrong, "give each column a name in the first line", file=source)
 
-    def cells() -> Iterator[tuple[str, dict[str, Any]]]:
-        for line, row in lines:
-            if not row:
-                continue
-            if len(row) != len(header):
-                raise InputError(
-                    f"line {line} has {len(row)} cells, but the header has {len(header)}",
-                    "write a cell for every column, and quotes around text with commas",
-                    file=source,
-                )
-            yield f"line {line}", {n: value for n, value in zip(header, row, strict=True) if value.strip()}
+    return header, _csv_cells(source, header, lines)
 
-    return header, cells()
+
+def _csv_lines(source: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Give the cells of each row with the number of its first line."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    start = 1
+    try:
+        for row in reader:
+            yield start, row
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(
+            f"line {start}: is no CSV: {error}", "write commas between cells and quotes around text",
+            file=source,
+        ) from None  # fmt: skip
+
+
+def _csv_cells(
+    source: Path, header: list[str], lines: Iterable[tuple[int, list[str]]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    for line, row in lines:
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise InputError(
+                f"line {line} has {len(row)} cells, but the header has {len(header)}",
+                "write a cell for every column, and quotes around text with commas",
+                file=source,
+            )
+        yield f"line {line}", {n: value for n, value in zip(header, row, strict=True) if value.strip()}
 
 
 def _json_lines(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[str, dict[str, Any]]]]:
