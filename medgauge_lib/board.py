@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -148,6 +149,11 @@ class Board:
     def n_tasks(self) -> int:
         """Tasks of the subset, void ones out."""
         return self.outcomes.n_tasks
+
+    @cached_property
+    def vetoed(self) -> frozenset[str]:
+        """Record ids of the rows, ranked or not, of which a run hit a hard gate."""
+        return frozenset(row.id for row in (*self.rows, *self.unranked) if row.tallies.n_vetoed)
 
     def row(self, record: str) -> Row:
         """Row of a record id."""

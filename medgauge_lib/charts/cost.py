@@ -37,7 +37,7 @@ _SIDES: dict[str, tuple[Literal["left", "right"], int, int]] = {
 """Sides of a point where its label may stand: alignment and distance in pixels, the first is tried first."""
 
 
-def cost(board: Board) -> alt.LayerChart | alt.FacetChart | alt.Chart:
+def cost(board: Board) -> rows.Layers | alt.Chart:
     """Chart of what a success costs against how reliably tasks are passed.
 
     Parameters

@@ -94,8 +94,7 @@ def strata_table(
     """
     if quantity not in _READ:
         raise ValueError(f"quantity must be one of {', '.join(_READ)}, but got {quantity!r}")
-    vetoed = {row.id for row in (*board.rows, *board.unranked) if row.tallies.n_vetoed}
-    lines = [Line(row.id, row.label, row.id in vetoed) for row in found.rows]
+    lines = [Line(row.id, row.label, row.id in board.vetoed) for row in found.rows]
     panels, bare = with_figures([_panel(found, quantity, place) for place in range(len(CLASSES))])
     if not panels:
         return Sentences((f"{QUANTITY_NAMES[quantity]} by class of difficulty: not applicable.{bare}",))
@@ -300,7 +299,7 @@ def labels_figure(found: Difficulty) -> Figure | Sentences:
     )
 
 
-def _labels_chart(frame: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
+def _labels_chart(frame: pd.DataFrame) -> rows.Layers:
     lines = _label_lines(frame)
     n_places, most = int(lines["place"].max()), int(lines["n_tasks"].max())
     bars = lines[lines["kind"] != "family"]

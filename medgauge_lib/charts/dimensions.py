@@ -268,8 +268,7 @@ def _key(value: DimensionFigure) -> _Key:
 
 def _sections(found: Dimensions, board: Board, view: str) -> list[Section]:
     """Rows in board order, or under their harness version where only those of one compare."""
-    vetoed = {row.id for row in (*board.rows, *board.unranked) if row.tallies.n_vetoed}
-    lines = {row.id: Line(row.id, row.label, row.id in vetoed) for row in found.rows}
+    lines = {row.id: Line(row.id, row.label, row.id in board.vetoed) for row in found.rows}
     if view not in _BY_HARNESS:
         return ranked_first(board, list(lines.values()))
     sections: list[Section] = []

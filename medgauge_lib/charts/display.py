@@ -239,7 +239,7 @@ def score_interval(bounds: Interval | Absent) -> str:
     return f"{_fixed(low, 1)}{NBSP}to{NBSP}{_fixed(high, 1)}"
 
 
-def estimate(figure: Estimate) -> str:
+def estimate(figure: Estimate | Absent) -> str:
     """A share with its interval.
 
     Examples
@@ -247,6 +247,8 @@ def estimate(figure: Estimate) -> str:
     >>> estimate(Estimate(Fraction(1, 2), 2, Absent("all tasks have the same value"))).replace(NBSP, " ")
     '50.0 % (interval not estimable: all tasks have the same value)'
     """
+    if isinstance(figure, Absent):
+        return absent(figure)
     inside = interval(figure.interval)
     return f"{percent(figure.value)} ({inside if figure.interval else f'interval {inside}'})"
 

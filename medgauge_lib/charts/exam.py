@@ -19,7 +19,7 @@ _LONGEST = 400
 _HEIGHT = 300
 
 
-def exam(board: Board) -> alt.LayerChart | alt.FacetChart:
+def exam(board: Board) -> rows.Layers:
     """Chart of the claimable bound of a passed exam against its number of tasks.
 
     Parameters
@@ -33,10 +33,12 @@ def exam(board: Board) -> alt.LayerChart | alt.FacetChart:
         The bound as a curve over a logarithmic axis, illustrative thresholds as points, this board's number
         of tasks as a line.
     """
-    return _chart(exam_frame(board), _alternative(board))
+    passed = [display.text(row.label) for row in board.rows if row.exam.passed]
+    outcome = f" Passed by {display.listed(passed)}." if passed else " No row passed it."
+    return _chart(exam_frame(board), _alternative(board.n_tasks, "of this board", outcome))
 
 
-def planned_exam(n_tasks: int) -> alt.LayerChart | alt.FacetChart:
+def planned_exam(n_tasks: int) -> rows.Layers:
     """Chart of the claimable bound against the number of tasks, for an exam that is planned.
 
     Parameters
@@ -49,15 +51,10 @@ def planned_exam(n_tasks: int) -> alt.LayerChart | alt.FacetChart:
     Altair chart
         As `exam`.
     """
-    return _chart(
-        planned_exam_frame(n_tasks),
-        "Claimable lower bound of a passed exam against its number of tasks: it rises with every task. With "
-        f"the {display.count(n_tasks, 'task')} planned a pass would claim at least "
-        f"{display.bound(exam_bound(n_tasks))}. As an illustration, {_illustration()}.",
-    )
+    return _chart(planned_exam_frame(n_tasks), _alternative(n_tasks, "planned"))
 
 
-def _chart(frame: pd.DataFrame, alternative: str) -> alt.LayerChart | alt.FacetChart:
+def _chart(frame: pd.DataFrame, alternative: str) -> rows.Layers:
     last = int(frame["n_tasks"].max())
     x = alt.X(
         "n_tasks:Q",
@@ -150,17 +147,10 @@ def _frame(n: int, kind: str) -> pd.DataFrame:
     return frame.assign(bound=bounds, shown=[display.bound(value) for value in bounds])
 
 
-def _illustration() -> str:
-    return display.listed(
-        [f"{display.percent(bound)} needs {tasks_for_bound(bound)} tasks" for bound in THRESHOLDS]
-    )
-
-
-def _alternative(board: Board) -> str:
-    passed = [display.text(row.label) for row in board.rows if row.exam.passed]
-    outcome = f"Passed by {display.listed(passed)}." if passed else "No row passed it."
+def _alternative(n_tasks: int, which: str, outcome: str = "") -> str:
+    demanded = [f"{display.percent(bound)} needs {tasks_for_bound(bound)} tasks" for bound in THRESHOLDS]
     return (
         "Claimable lower bound of a passed exam against its number of tasks: it rises with every task. With "
-        f"the {display.count(board.n_tasks, 'task')} of this board a pass would claim at least "
-        f"{display.bound(exam_bound(board.n_tasks))}. {outcome} As an illustration, {_illustration()}."
+        f"the {display.count(n_tasks, 'task')} {which} a pass would claim at least "
+        f"{display.bound(exam_bound(n_tasks))}.{outcome} As an illustration, {display.listed(demanded)}."
     )

@@ -66,7 +66,7 @@ def forest_frame(board: Board) -> pd.DataFrame:
     return rows.row_frame(board).join(figures)
 
 
-def _forest_panel(frame: pd.DataFrame) -> rows.Panel:
+def _forest_panel(frame: pd.DataFrame) -> rows.Layers:
     n_rows = len(frame)
     share = alt.Scale(domain=[0, 1])
     base = alt.Chart(frame).encode(
@@ -124,7 +124,7 @@ def group_frame(board: Board) -> pd.DataFrame:
     return pd.DataFrame(bars, columns=["column", "group", "top", "bottom", "n_rows", "leads"])
 
 
-def _group_panel(board: Board, frame: pd.DataFrame) -> rows.Panel:
+def _group_panel(board: Board, frame: pd.DataFrame) -> rows.Layers:
     n_rows, bars = len(frame), group_frame(board)
     bars = bars.assign(upper=bars["top"] - 0.4, lower=bars["bottom"] + 0.4)
     n_groups = len(board.groups)

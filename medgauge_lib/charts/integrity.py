@@ -237,11 +237,10 @@ def audit_table(found: Audit, records: RecordSet, board: Board) -> Table:
         )
         for outcome, (name, note) in _OUTCOMES.items()
     ]
-    vetoed = {row.id for row in (*board.rows, *board.unranked) if row.tallies.n_vetoed}
     differing = [display.text(labels[row]) for row in ids if counts[row, "differs"]]
     return panel_table(
         board,
-        ranked_first(board, [Line(row, labels[row], row in vetoed) for row in ids]),
+        ranked_first(board, [Line(row, labels[row], row in board.vetoed) for row in ids]),
         panels,
         pd.DataFrame(
             [(row, labels[row], *(counts[row, outcome] for outcome in _OUTCOMES)) for row in ids],

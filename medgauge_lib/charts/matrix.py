@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -46,7 +45,7 @@ _TOOLTIP = [
 ]
 
 
-def differences(board: Board) -> alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.Chart:
+def differences(board: Board) -> rows.Layers | alt.HConcatChart | alt.Chart:
     """Chart of every pair of rows: how far apart they are and whether they are shown to differ.
 
     Parameters
@@ -132,29 +131,24 @@ def differences_frame(board: Board) -> pd.DataFrame:
 
 def _line(pair: Pair, place: dict[str, int], name: dict[str, str]) -> dict[str, object]:
     """A pair as the board has it: where cost put b above a, the pair is turned round."""
-    turned = place[pair.a] > place[pair.b]
-    upper, lower = (pair.b, pair.a) if turned else (pair.a, pair.b)
-    b_count, c_count = (pair.c_count, pair.b_count) if turned else (pair.b_count, pair.c_count)
+    pair = pair.turned() if place[pair.a] > place[pair.b] else pair
     bounds = pair.interval
-    if turned and not isinstance(bounds, Absent):
-        bounds = replace(bounds, low=-bounds.high, high=-bounds.low)
-    difference = -pair.difference if turned else pair.difference
     return {
-        "upper_place": place[upper],
-        "lower_place": place[lower],
-        "upper": name[upper],
-        "lower": name[lower],
-        "difference": float(difference),
+        "upper_place": place[pair.a],
+        "lower_place": place[pair.b],
+        "upper": name[pair.a],
+        "lower": name[pair.b],
+        "difference": float(pair.difference),
         "low": None if isinstance(bounds, Absent) else bounds.low,
         "high": None if isinstance(bounds, Absent) else bounds.high,
-        "b_count": b_count,
-        "c_count": c_count,
+        "b_count": pair.b_count,
+        "c_count": pair.c_count,
         "p": None if isinstance(pair.p, Absent) else float(pair.p),
-        "step": next(words for end, words in STEPS if difference <= end),
+        "step": next(words for end, words in STEPS if pair.difference <= end),
         "holm": None if isinstance(pair.holm, Absent) else float(pair.holm),
         "differs": pair.differs,
         "verdict": "shown to differ" if pair.differs else "not shown to differ",
-        "shown_difference": display.points(difference),
+        "shown_difference": display.points(pair.difference),
         "shown_interval": display.interval(bounds, difference=True),
         "shown_p": display.p_value(pair.p),
         "shown_holm": display.p_value(pair.holm),

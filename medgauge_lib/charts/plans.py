@@ -30,9 +30,6 @@ _WIDTH, _HEIGHT = 560, 280
 _POINTS = 120
 _LEAST_ROWS = 60
 
-Layers = alt.LayerChart | alt.FacetChart
-"""What Altair says that layers of one view become."""
-
 
 def bounds_table(found: ExamPlan) -> Table:
     """Tasks that bounds need, and bounds that numbers of tasks allow, as a table of a report."""
@@ -115,7 +112,7 @@ def difference_words(found: DifferencePlan) -> tuple[str, ...]:
     )
 
 
-def power_chart(found: PowerPlan) -> Layers:
+def power_chart(found: PowerPlan) -> rows.Layers:
     """Chart of power against the number of tasks.
 
     Parameters
@@ -134,9 +131,7 @@ def power_chart(found: PowerPlan) -> Layers:
     x, y = _tasks(frame), _share("power", "chance to show the two rows to differ")
     points = alt.Chart(parts["simulated"]).encode(x=x, tooltip=_TOOLTIP)
     layers = [
-        alt.Chart(parts["wanted"])
-        .mark_rule(color=theme.MUTED, strokeDash=[5, 3], aria=False)
-        .encode(y=_share("power", "chance to show the two rows to differ")),
+        alt.Chart(parts["wanted"]).mark_rule(color=theme.MUTED, strokeDash=[5, 3], aria=False).encode(y=y),
         *_needed(found, x, y),
         _curve(parts["exact"], x, y),
         points.mark_rule(color=theme.VALUE, strokeWidth=1.8, aria=False).encode(y="low:Q", y2="high:Q"),
@@ -202,7 +197,7 @@ def difference_figure(found: DifferencePlan) -> Figure | Sentences:
     )
 
 
-def difference_chart(found: DifferencePlan) -> Layers:
+def difference_chart(found: DifferencePlan) -> rows.Layers:
     """Chart of the minimum detectable difference against the number of tasks.
 
     Parameters
@@ -251,7 +246,7 @@ def _up(difference: object) -> str:
     return display.points(difference, toward="up").lstrip("+")  # type: ignore[arg-type]
 
 
-def resolution_chart(n_rows: int, n_tasks: int) -> Layers:
+def resolution_chart(n_rows: int, n_tasks: int) -> rows.Layers:
     """Chart of the fewest one-sided discordant tasks that show a difference, against the number of rows.
 
     Parameters

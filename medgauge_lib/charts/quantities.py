@@ -69,7 +69,7 @@ def quantities_frame(board: Board) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _panel(frame: pd.DataFrame, names: pd.DataFrame, quantity: str) -> rows.Panel:
+def _panel(frame: pd.DataFrame, names: pd.DataFrame, quantity: str) -> rows.Layers:
     n_rows = len(names)
     scale = alt.Scale(domain=[0, 1])
     tooltip = [

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from medgauge_lib.board import Board, Row
     from medgauge_lib.results import Estimate
 
-Panel = alt.LayerChart | alt.FacetChart
+Layers = alt.LayerChart | alt.FacetChart
 """What Altair says that layers of one view become."""
 
 PERCENT_AXIS = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], labelExpr="format(datum.value * 100, 'd') + ' %'")
@@ -120,7 +120,7 @@ def bands(frame: pd.DataFrame) -> alt.Chart:
     return drawn
 
 
-def name_column(frame: pd.DataFrame) -> Panel:
+def name_column(frame: pd.DataFrame) -> Layers:
     """Ranks and names of the rows as a column of text, to stand left of a chart with the same rows."""
     n_rows = len(frame)
     width = _RANK_WIDTH + 18 + _CHARACTER * max(map(len, frame["name"]))

@@ -10,7 +10,6 @@ import pandas as pd
 from medgauge_lib.charts import display
 from medgauge_lib.charts.words import board_sentences, resolution_words
 from medgauge_lib.export.tables import board_words
-from medgauge_lib.results import Absent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,10 +39,8 @@ def strata_text(strata: Difficulty) -> str:
             "subject": display.text(row.label, 60),
             "class": stratum.difficulty,
             "tasks": stratum.n_tasks,
-            **{
-                name: display.absent(figure) if isinstance(figure, Absent) else display.estimate(figure)
-                for name, figure in (("pass^3", stratum.pass_pow_3), ("pass rate", stratum.task_pass_rate))
-            },
+            "pass^3": display.estimate(stratum.pass_pow_3),
+            "pass rate": display.estimate(stratum.task_pass_rate),
         }
         for row in strata.rows
         for stratum in row.strata

@@ -24,7 +24,7 @@ from medgauge_lib.failures import REASONS
 from medgauge_lib.intervals import QUANTILE_RULE
 from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.planning import NO_BOUND_WITH_FAILURES
-from medgauge_lib.results import Absent, Estimate
+from medgauge_lib.results import Absent
 from medgauge_lib.schema import quoted
 from medgauge_lib.simulation.study import ASSUMPTIONS
 
@@ -273,15 +273,11 @@ def _stratum_words(row: Strata, stratum: Stratum) -> tuple[str, ...]:
         display.text(row.label),
         str(stratum.difficulty),
         str(stratum.n_tasks) if isinstance(stratum.n_tasks, Absent) else display.number(stratum.n_tasks),
-        _estimate_words(stratum.pass_pow_3),
-        _estimate_words(stratum.task_pass_rate),
+        display.estimate(stratum.pass_pow_3),
+        display.estimate(stratum.task_pass_rate),
         stratum.provenance,
         display.text(stratum.remark),
     )
-
-
-def _estimate_words(figure: Estimate | Absent) -> str:
-    return display.absent(figure) if isinstance(figure, Absent) else display.estimate(figure)
 
 
 def failures_table(found: Failures) -> Exported:

@@ -90,7 +90,7 @@ def distribution_figure(report: QualityReport) -> Figure:
     )
 
 
-def _spread(frame: pd.DataFrame, scored: int) -> alt.LayerChart | alt.FacetChart:
+def _spread(frame: pd.DataFrame, scored: int) -> rows.Layers:
     most = max(4, int(frame["tasks"].max()))
     x = alt.X(
         "low:Q",
@@ -118,7 +118,7 @@ def _spread(frame: pd.DataFrame, scored: int) -> alt.LayerChart | alt.FacetChart
     return alt.layer(*layers, width=380, height=200, title="scored tasks only")
 
 
-def _statuses(frame: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
+def _statuses(frame: pd.DataFrame) -> rows.Layers:
     n_rows, most = len(frame), max(1, int(frame["tasks"].max()))
     x = alt.X("tasks:Q", title=None, axis=None, scale=alt.Scale(domain=[0, most * 1.2], nice=False))
     frame = frame.assign(top=frame["place"] - 0.3, bottom=frame["place"] + 0.3)
@@ -270,7 +270,7 @@ def _effect_points(drawn: pd.DataFrame, x: alt.X, y: alt.Y, tooltip: list[alt.To
     return points
 
 
-def _effect_names(drawn: pd.DataFrame) -> rows.Panel:
+def _effect_names(drawn: pd.DataFrame) -> rows.Layers:
     """Names of the rows as a column of text, and the word that marks a reversal."""
     n_rows = len(drawn)
     width = 70 + 5.6 * max(map(len, drawn["name"]))

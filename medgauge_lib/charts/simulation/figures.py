@@ -39,24 +39,6 @@ _MEAN_BARS = "Bars are two Monte Carlo standard errors to either side."
 _WORLD = "The world is simulated: the figure shows what the method does, not what a benchmark is like."
 
 
-def _drawn(
-    lines: list[dict[str, Any]],
-    axes: Axes,
-    said: str,
-    *,
-    width: int,
-    extra: Mapping[str, str] | None = None,
-) -> alt.HConcatChart:
-    """Panels side by side, in the order of the lines, and the ends of each series in words."""
-    frame = pd.DataFrame(lines)
-    names = list(dict.fromkeys(frame["series"]))
-    panels = [
-        panel(part, names, axes, title=str(title), width=width, extra=extra)
-        for title, part in frame.groupby("panel", sort=False)
-    ]
-    return alt.hconcat(*panels, spacing=28, description=f"{said}: {_ends(frame, axes)}.")
-
-
 def _figure(
     lines: list[dict[str, Any]],
     axes: Axes,
@@ -68,9 +50,15 @@ def _figure(
     extra: Mapping[str, str] | None = None,
     **words: Any,
 ) -> Figure:
-    """A figure of a study, which says what its bars are and that its world is simulated."""
+    """Panels side by side in the order of the lines, what the bars are, and that the world is simulated."""
+    frame = pd.DataFrame(lines)
+    names = list(dict.fromkeys(frame["series"]))
+    panels = [
+        panel(part, names, axes, title=str(title), width=width, extra=extra)
+        for title, part in frame.groupby("panel", sort=False)
+    ]
     return figure(
-        _drawn(lines, axes, said, width=width, extra=extra),
+        alt.hconcat(*panels, spacing=28, description=f"{said}: {_ends(frame, axes)}."),
         caption=f"{caption} {bars} {_WORLD}",
         provenance="simulated",
         **words,
@@ -221,7 +209,7 @@ def exact_figure(study: Study[Coverage]) -> Figure:
         caption=(
             "The exact coverage is a sum over the possible numbers of passed tasks. "
             f"{agreement((line.covered, line.exact) for line in chosen)} Coverage is never below "
-            f"95 % and often well above, since a count is discrete."
+            "95 % and often well above, since a count is discrete."
         ),
         table=pd.DataFrame([line.record() for line in chosen]),
     )
@@ -392,7 +380,7 @@ def widths_figure(study: Study[Widths]) -> Figure:
             f"{display.count(first.n_tasks, 'task')} of {display.count(first.n_checkpoints, 'checkpoint')}. "
             "Below the dashed line the continuous score has the narrower interval, above it the wider. BCa "
             "for continuous score and task pass rate, Clopper–Pearson for pass^3. A narrow interval of one "
-            f"quantity says nothing of another: they measure different things."
+            "quantity says nothing of another: they measure different things."
         ),
         bars=_MEAN_BARS,
         table=study.to_frame(),

@@ -168,7 +168,7 @@ def panel(
     width: int = 220,
     height: int = 240,
     extra: Mapping[str, str] | None = None,
-) -> alt.LayerChart | alt.FacetChart:
+) -> rows.Layers:
     """One panel: bars of error, thin lines, and a point a setting and series.
 
     Parameters
