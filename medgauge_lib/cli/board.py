@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from medgauge_lib.cli.options import PATH, SEED_OPTION, SOURCES, SUBSET, as_json, one_or_many
+from medgauge_lib.cli.options import PATH, SEED_OPTION, SOURCES, SUBSET, as_json, format_option, one_or_many
 
 if TYPE_CHECKING:
     from medgauge_lib.difficulty import Difficulty
@@ -18,20 +18,13 @@ if TYPE_CHECKING:
 @SOURCES
 @SUBSET
 @SEED_OPTION
-@click.option(
-    "--format",
-    "shape",
-    type=click.Choice(["table", "json", "csv", "latex", "markdown"]),
-    default="table",
-    show_default=True,
-    help="How to print the board.",
-)
+@format_option("the board", "table", "json", "csv", "latex", "markdown")
 @click.option(
     "--labels",
     type=PATH,
     help="Closed file of task labels; adds the figures by class of difficulty, which then are not public.",
 )
-def board_command(records: Sequence[Path], subset: str, seed: int, shape: str, labels: Path | None) -> None:
+def board_command(records: Sequence[Path], subset: str, seed: int, form: str, labels: Path | None) -> None:
     """Print the board of RECORDS, a folder of result records or the files themselves."""
     from medgauge_lib.board import board
     from medgauge_lib.cli.layout import board_text, strata_text
@@ -40,12 +33,12 @@ def board_command(records: Sequence[Path], subset: str, seed: int, shape: str, l
     from medgauge_lib.labels import read_labels
     from medgauge_lib.records import read_records
 
-    if labels and shape not in ("table", "json"):
-        raise click.UsageError(f"--labels goes with --format table or json; {shape} holds one line a row")
+    if labels and form not in ("table", "json"):
+        raise click.UsageError(f"--labels goes with --format table or json; {form} holds one line a row")
     held = read_records(one_or_many(records))
     found = board(held, subset, seed=seed)
     strata = difficulty(held, found, read_labels(labels), publish="internal") if labels else None
-    match shape:
+    match form:
         case "json":
             click.echo(
                 as_json(found.to_json() | ({"strata": _strata_json(strata)} if strata else {})), nl=False
@@ -53,7 +46,7 @@ def board_command(records: Sequence[Path], subset: str, seed: int, shape: str, l
         case "table":
             click.echo(board_text(found) + (f"\n\n{strata_text(strata)}" if strata else ""))
         case _:
-            click.echo(board_table(found).to_bytes(shape), nl=False)
+            click.echo(board_table(found).to_bytes(form), nl=False)
 
 
 def _strata_json(strata: Difficulty) -> Sequence[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from medgauge_lib.cli.options import PATH, SOURCES, as_json, one_or_many
+from medgauge_lib.cli.options import PATH, SOURCES, as_json, format_option, one_or_many
 
 if TYPE_CHECKING:
     from medgauge_lib.audit import Audit
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 @click.command("check")
 @SOURCES
 @click.option("--labels", type=PATH, help="Task labels of the closed side, for strata.")
-@click.option(
-    "--format", "shape", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="How to print the findings.",
-)  # fmt: skip
+@format_option("the findings")
 @click.pass_context
-def check_command(ctx: click.Context, records: Sequence[Path], labels: Path | None, shape: str) -> None:
+def check_command(ctx: click.Context, records: Sequence[Path], labels: Path | None, form: str) -> None:
     """Hold RECORDS against the schema, every rule, and every published figure against its recomputation.
 
     Exit codes: 0 clean, 1 findings, 2 input that cannot be read.
@@ -41,7 +38,7 @@ def check_command(ctx: click.Context, records: Sequence[Path], labels: Path | No
     ranked = set(found.subjects.loc[found.subjects["verified"], "id"])
     held = None if ranked & set(unusable(found)) else audit(found, labels=known)
     outcome += () if held is None else held.checked
-    if shape == "json":
+    if form == "json":
         click.echo(as_json(_check_json(found, outcome, held)), nl=False)
     else:
         click.echo(check_text(found, outcome, held))

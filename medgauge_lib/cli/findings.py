@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from medgauge_lib.cli.options import PATH, SEED_RANGE
+from medgauge_lib.cli.options import PATH, SEED_RANGE, format_option
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import write_file
 from medgauge_lib.findings.aggregates import STATUSES
@@ -36,9 +36,9 @@ def findings() -> None:
 @findings.command()
 @click.argument("data", type=PATH)
 @click.argument("submissions", type=PATH)
-@click.option("--format", "layout", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option("what failed")
 @click.pass_context
-def check(context: click.Context, data: Path, submissions: Path, layout: str) -> None:
+def check(context: click.Context, data: Path, submissions: Path, form: str) -> None:
     """Hold every submission against its corpus.
 
     DATA holds tasks.json and the corpora, SUBMISSIONS one <task_id>.json a task. Prints each failed gate as a
@@ -50,7 +50,7 @@ def check(context: click.Context, data: Path, submissions: Path, layout: str) ->
     n_left = len(benchmark.tasks) - len(checked) - len(unusable)
     failures = [*(failure for one in checked for failure in one.failures), *strays]
     counts = Counter[str](one.status for one in checked)
-    if layout == "json":
+    if form == "json":
         apart = {"unusable": len(unusable), "not_reached": n_left}
         document = {
             "counts": dict(counts) | {name: n for name, n in apart.items() if n},

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from medgauge_lib.cli.options import PATH, as_json
+from medgauge_lib.cli.options import PATH, as_json, format_option
 from medgauge_lib.importers import FORMATS
 from medgauge_lib.importers.facts import FACTS, read_given
 
@@ -25,13 +25,10 @@ def _facts(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("source", type=PATH)
 @click.option("--out", required=True, type=PATH, help="Folder to write, new or empty.")
 @click.option("--mapping", type=PATH, help="YAML file: record, subjects, columns, errors, prices.")
-@click.option(
-    "--format", "shape", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="How to print the summary.",
-)  # fmt: skip
+@format_option("the summary")
 @_facts
 def import_command(
-    kind: str, source: Path, out: Path, mapping: Path | None, shape: str, **facts: str | None
+    kind: str, source: Path, out: Path, mapping: Path | None, form: str, **facts: str | None
 ) -> None:
     """Make result records of the runs in SOURCE, which another program wrote.
 
@@ -42,7 +39,7 @@ def import_command(
     from medgauge_lib.importers.importing import import_runs
 
     summary = import_runs(kind, source, out, given=read_given(mapping, facts))
-    if shape == "json":
+    if form == "json":
         click.echo(as_json(summary.to_json()), nl=False)
     else:
         click.echo(summary_text(summary, out))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import signal
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,22 @@ DASK = click.option(
     help="Scheduler of an existing Dask cluster to work on, such as tcp://10.0.0.5:8786.",
 )
 SOURCES = click.argument("records", nargs=-1, required=True, type=PATH)
+
+INTERRUPTED = 128 + signal.SIGINT
+"""Exit code after Ctrl-C, as shells have it."""
+
+
+def format_option(what: str, *forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command the option ``--format``: text or JSON, or one of the formats named, the usual one first."""
+    known = forms or ("text", "json")
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(known),
+        default=known[0],
+        show_default=True,
+        help=f"How to print {what}.",
+    )
 
 
 def one_or_many(records: Sequence[Path]) -> Path | Sequence[Path]:

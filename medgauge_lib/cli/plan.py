@@ -12,23 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from medgauge_lib.cli.options import DASK, SEED_OPTION, Number, as_json
+from medgauge_lib.cli.options import DASK, INTERRUPTED, SEED_OPTION, Number, as_json, format_option
 from medgauge_lib.errors import InputError
 
 if TYPE_CHECKING:
     from medgauge_lib.export.tables import Exported
     from medgauge_lib.planning import PowerPlan
-    from medgauge_lib.simulation.worlds import Rates
 
 _MAX_TASKS = 2_000
 _SHARE = Number(0, 1)
 _OPEN_SHARE = Number(0, 1, min_open=True, max_open=True)
 _TASKS = click.IntRange(1, _MAX_TASKS)
-_FORM = click.option(
-    "--format", "form", type=click.Choice(["text", "json", "csv", "latex", "markdown"]), default="text",
-    show_default=True, help="How to print the plan.",
-)  # fmt: skip
-_INTERRUPTED = 130
+_FORM = format_option("the plan", "text", "json", "csv", "latex", "markdown")
 
 
 def _contest(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,10 +77,7 @@ def bound_command(bounds: Sequence[float], n_tasks: Sequence[int], form: str) ->
 @plan.command("resolution")
 @click.option("--rows", "n_rows", type=click.IntRange(1, 10_000), required=True, help="Rows of the board.")
 @click.option("--tasks", "n_tasks", type=click.IntRange(1), required=True, help="Tasks of the board.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="How to print it.",
-)  # fmt: skip
+@format_option("it")
 def resolution_command(n_rows: int, n_tasks: int, form: str) -> None:
     """Fewest tasks, all won by one row, that a board of so many rows and tasks shows as a difference."""
     from medgauge_lib.board import resolution_json
@@ -123,7 +115,7 @@ def power_command(ctx: click.Context, /, form: str, **asked: Any) -> None:
     if not found.study.complete:
         done, asked_for = found.study.n_replications, found.study.asked
         click.echo(f"medgauge: interrupted after {done:,} of {asked_for:,} replications", err=True)
-        ctx.exit(_INTERRUPTED)
+        ctx.exit(INTERRUPTED)
 
 
 @plan.command("difference")
@@ -143,10 +135,10 @@ def difference_command(
     """Least difference in pass^3 from row b that so many tasks show with the power that is wanted."""
     from medgauge_lib.export.tables import difference_plan_table
     from medgauge_lib.planning import difference_plan
-    from medgauge_lib.simulation import first_step
+    from medgauge_lib.simulation import first_step, reaching
 
     with _refusing():
-        behind = _rates(of_b, spread)
+        behind = reaching(of_b, spread)
     found = difference_plan(behind, n_tasks, power=power, alpha=first_step(n_rows), correlation=correlation)
     _show(difference_plan_table(found), form)
 
@@ -168,13 +160,13 @@ def _power(
     from medgauge_lib.parallel import Workers
     from medgauge_lib.planning import power_plan
     from medgauge_lib.progress import Progress
-    from medgauge_lib.simulation import first_step
+    from medgauge_lib.simulation import first_step, reaching
     from medgauge_lib.simulation.blocks import BLOCK
 
     if of_a < of_b:
         raise InputError(f"row a is to be ahead, but --a is {of_a} and --b {of_b}", "swap the two")
     with _refusing():
-        ahead, behind, workers = _rates(of_a, spread), _rates(of_b, spread), Workers(jobs, dask)
+        ahead, behind, workers = reaching(of_a, spread), reaching(of_b, spread), Workers(jobs, dask)
     # The tasks that the power needs are one number more than was asked for.
     n_blocks = -(-replications // BLOCK) * (len({*n_tasks}) + 1)
     with Progress(n_blocks, unit="block") as told:
@@ -190,12 +182,6 @@ def _power(
             workers=workers,
             progress=told,
         )
-
-
-def _rates(pass_pow_3: float, spread: float) -> Rates:
-    from medgauge_lib.simulation.worlds import reaching
-
-    return reaching(pass_pow_3, spread)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from medgauge_lib.cli.options import PATH, as_json
+from medgauge_lib.cli.options import PATH, as_json, format_option
 
 
 @click.command("reproduce")
@@ -16,10 +16,7 @@ from medgauge_lib.cli.options import PATH, as_json
 @click.option("--records", type=PATH, help="Folder of the records on this machine.")
 @click.option("--params", type=PATH, help="Params file on this machine.")
 @click.option("--labels", type=PATH, help="Task labels on this machine.")
-@click.option(
-    "--format", "shape", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="How to print the differences.",
-)  # fmt: skip
+@format_option("the differences")
 @click.pass_context
 def reproduce_command(
     ctx: click.Context,
@@ -28,7 +25,7 @@ def reproduce_command(
     records: Path | None,
     params: Path | None,
     labels: Path | None,
-    shape: str,
+    form: str,
 ) -> None:
     """Run the notebooks of the report in REPORT_DIR again and compare its figures with what they give.
 
@@ -38,7 +35,7 @@ def reproduce_command(
     from medgauge_lib.report.reproduce import reproduce
 
     made = reproduce(report_dir, figures=figures, records=records, params=params, labels=labels)
-    if shape == "json":
+    if form == "json":
         click.echo(as_json(made.to_json()), nl=False)
     else:
         click.echo(made.to_text())
