@@ -24,6 +24,7 @@ from medgauge_lib import letters as cld
 from medgauge_lib.errors import InputError
 from medgauge_lib.estimators import (
     NO_SUCCESS,
+    NOT_AVAILABLE,
     QUANTITIES,
     SUBJECT_SIDE,
     VETO_CATEGORIES,
@@ -39,7 +40,7 @@ from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES, SEED, estimate
 from medgauge_lib.outcomes import Outcomes, live_runs, outcomes
 from medgauge_lib.pairs import Pair, Pairs, Resolution, compare, resolution
 from medgauge_lib.records import RecordSet
-from medgauge_lib.results import Absent, Estimate, Interval
+from medgauge_lib.results import Absent, Estimate, Interval, as_float
 
 RECORD_ORDER: tuple[Quantity, ...] = ("pass_at_3", "pass_pow_3", "task_pass_rate", "continuous_score")
 """The four quantities in the order in which a result record writes them."""
@@ -446,7 +447,7 @@ def _line(row: Row) -> dict[str, Any]:
         line[f"{quantity}_reason"] = figure.interval.reason if isinstance(figure.interval, Absent) else ""
     return line | {
         "instability": float(row.instability),
-        "cost_per_success": None if isinstance(cost, Absent) else float(cost),
+        "cost_per_success": as_float(cost),
         "cost_per_success_reason": cost.reason if isinstance(cost, Absent) else "",
         "currency": row.currency,
         "error_rate": float(row.tallies.error_rate),
@@ -478,7 +479,7 @@ def _row_json(row: Row) -> dict[str, Any]:
             line[f"{quantity}_ci_absent"] = figure.interval.reason
     line |= {
         "instability": float(row.instability),
-        "cost_per_success": None if isinstance(cost, Absent) else float(cost),
+        "cost_per_success": as_float(cost),
         "currency": row.currency,
         "price_table_version": row.price_table,
         "exam": {"outcome": row.exam.outcome, "n_tasks": row.exam.n_tasks},
@@ -491,7 +492,7 @@ def _row_json(row: Row) -> dict[str, Any]:
     if isinstance(cost, Absent):
         line["cost_per_success_absent"] = cost.reason
         if cost == NO_SUCCESS:
-            line["cost_per_success"] = "not_available"
+            line["cost_per_success"] = NOT_AVAILABLE
     if row.exam.claimable_lower_bound:
         line["exam"]["claimable_lower_bound"] = row.exam.claimable_lower_bound
     return line
@@ -521,8 +522,8 @@ def _pair_json(pair: Pair) -> dict[str, Any]:
         "c_count": pair.c_count,
         "difference": float(pair.difference),
         "difference_ci": _interval_json(pair.interval),
-        "p": None if isinstance(pair.p, Absent) else float(pair.p),
-        "holm": None if isinstance(pair.holm, Absent) else float(pair.holm),
+        "p": as_float(pair.p),
+        "holm": as_float(pair.holm),
         "differs": pair.differs,
     }
     if isinstance(pair.interval, Absent):

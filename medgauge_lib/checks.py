@@ -305,6 +305,13 @@ class Break(NamedTuple):
     message: str
     severity: Severity | None = None
 
+    def as_finding(self, code: str, severity: Severity, file: str) -> Finding:
+        """Return it as a finding of a rule, whose severity it has unless it is milder."""
+        place = pointer(self.path)
+        return Finding(
+            code, self.severity or severity, file, place, self.published, self.expected, self.message
+        )
+
 
 _Breaks = Iterator[tuple[str, Break]]
 """Record ids, each with one break."""
@@ -323,16 +330,7 @@ def _rule(
     def enter(function: Callable[[RecordSet], _Breaks]) -> Callable[[RecordSet], _Breaks]:
         def find(records: RecordSet) -> Iterator[tuple[str, Finding]]:
             for row_id, found in function(records):
-                finding = Finding(
-                    code,
-                    found.severity or severity,
-                    records.paths[row_id].name,
-                    pointer(found.path),
-                    found.published,
-                    found.expected,
-                    found.message,
-                )
-                yield row_id, finding
+                yield row_id, found.as_finding(code, severity, records.paths[row_id].name)
 
         RULES.append(Check(code, severity, sentence, find))
         return function

@@ -28,12 +28,12 @@ import pandas as pd
 from medgauge_lib.board import Board, Row
 from medgauge_lib.checks import agrees, decimals_of
 from medgauge_lib.estimators import Values, values
-from medgauge_lib.inference import Published, tells_every_class
+from medgauge_lib.inference import PublishedStratum, tells_every_class
 from medgauge_lib.intervals import clopper_pearson, estimate
 from medgauge_lib.labels import CLASSES, DIFFICULTY, Label, Labels, Publish
 from medgauge_lib.outcomes import N_RUNS, Outcomes, outcomes
 from medgauge_lib.records import RecordSet
-from medgauge_lib.results import Absent, Estimate, as_written
+from medgauge_lib.results import Absent, Estimate, as_float, as_written
 
 Provenance = Literal["recomputed", "as published"]
 
@@ -344,7 +344,7 @@ def _policy(
     )
 
 
-def _stated(records: RecordSet, board: Board, record: str) -> Iterator[Published]:
+def _stated(records: RecordSet, board: Board, record: str) -> Iterator[PublishedStratum]:
     """What one row publishes of its classes, as sums over tasks."""
     blocks, precision = _blocks(records, board.subset, record)
     for number, block in blocks.items():
@@ -353,7 +353,7 @@ def _stated(records: RecordSet, board: Board, record: str) -> Iterator[Published
             _counts(block[name], n * runs, precision) if n and name in block else None
             for name, runs in zip(_RATES, (1, N_RUNS), strict=True)
         )
-        yield Published(board.outcomes.rows.index(record), int(number), n, successes, passes)
+        yield PublishedStratum(board.outcomes.rows.index(record), int(number), n, successes, passes)
 
 
 def _outcomes(records: RecordSet, board: Board) -> Iterator[tuple[Row, Outcomes]]:
@@ -571,7 +571,7 @@ def _line(row: Strata, stratum: Stratum) -> dict[str, Any]:
     for name in _RATES:
         figure: Estimate | Absent = getattr(stratum, name)
         interval = figure if isinstance(figure, Absent) else figure.interval
-        line[name] = None if isinstance(figure, Absent) else float(figure)
+        line[name] = as_float(figure)
         line[f"{name}_low"] = None if isinstance(interval, Absent) else interval.low
         line[f"{name}_high"] = None if isinstance(interval, Absent) else interval.high
         line[f"{name}_reason"] = interval.reason if isinstance(interval, Absent) else ""

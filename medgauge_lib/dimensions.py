@@ -21,7 +21,7 @@ import pandas as pd
 from medgauge_lib.board import Board, Row
 from medgauge_lib.checks import agrees
 from medgauge_lib.difficulty import Provenance, Strata, difficulty
-from medgauge_lib.estimators import AMOUNT_NOT_APPLICABLE, NO_SUCCESS, VETO_CATEGORIES
+from medgauge_lib.estimators import AMOUNT_NOT_APPLICABLE, NO_SUCCESS, NOT_AVAILABLE, VETO_CATEGORIES
 from medgauge_lib.labels import Labels, Publish
 from medgauge_lib.outcomes import outcomes
 from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
@@ -47,9 +47,7 @@ NAMES = {
 
 NO_INTERVAL = Absent("no interval is published for it")
 
-NOT_AVAILABLE = "not_available"
-"""What a record writes for a cost per success where no task has a passing run."""
-
+NO_PASSING_RUN = Absent("no passing run")
 STATED_NOT_AVAILABLE = Absent("not available, as the record publishes it")
 
 _BLOCKS = {
@@ -405,7 +403,7 @@ def _efficiency(records: RecordSet, board: Board, row: Row, source: _Source) -> 
         ("median_wall_clock_sec", passing["wall_clock_sec"], "seconds"),
     )
     for name, column, unit in columns:
-        found = Absent("no passing run") if passing.empty else median(column)
+        found = NO_PASSING_RUN if passing.empty else median(column)
         counts = {"n_runs": len(passing)}
         yield _or_published(("M3", name, ""), found, unit, source, counts)
     n_with_success = int((taken.passes[:, taken.rows.index(row.id)] > 0).sum())
@@ -438,7 +436,7 @@ def _or_published(
             remark = f"the record publishes {NOT_AVAILABLE}; its runs give {float(found)!r}"
             return replace(made, remark=remark)
         return made
-    decided = found in (AMOUNT_NOT_APPLICABLE, NO_SUCCESS) or found.reason == "no passing run"
+    decided = found in (AMOUNT_NOT_APPLICABLE, NO_SUCCESS, NO_PASSING_RUN)
     if decided or not isinstance(published, int | float):
         remark = ""
         if decided and isinstance(published, int | float):

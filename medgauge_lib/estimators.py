@@ -44,6 +44,9 @@ VETO_CATEGORIES = (
 AMOUNT_NOT_APPLICABLE = Absent("amount not applicable")
 NO_SUCCESS = Absent("no task with a passing run")
 
+NOT_AVAILABLE = "not_available"
+"""What a record writes for a cost per success where no task has a passing run."""
+
 
 def pass_at_k(n_passed: int, n_runs: int, k: int) -> Fraction:
     """Unbiased chance that at least one of k runs passes: 1 − C(n − c, k) / C(n, k) [2]_.

@@ -23,7 +23,7 @@ from medgauge_lib.checks import agrees
 from medgauge_lib.estimators import SUBJECT_SIDE, VETO_CATEGORIES
 from medgauge_lib.outcomes import SUBSETS, live_runs
 from medgauge_lib.records import INITIATIVE, RecordSet, is_verified
-from medgauge_lib.results import Absent
+from medgauge_lib.results import Absent, as_float
 
 REASONS = (
     "missed",
@@ -401,12 +401,8 @@ def _told(row: RowFailures) -> Iterator[tuple[str, int | None, float | None, str
         return
     for reason in row.reasons:
         missing = isinstance(reason.share, Absent)
-        yield reason.name, reason.n_runs, _number(reason.share), str(reason.share) if missing else ""
+        yield reason.name, reason.n_runs, as_float(reason.share), str(reason.share) if missing else ""
 
 
 def _count(n: int | Absent) -> int | None:
     return None if isinstance(n, Absent) else n
-
-
-def _number(share: Fraction | Absent) -> float | None:
-    return None if isinstance(share, Absent) else float(share)

@@ -29,7 +29,7 @@ _INFEASIBLE = 2
 """What the solver says where nothing fits."""
 
 
-class Published(NamedTuple):
+class PublishedStratum(NamedTuple):
     """What one row publishes of one class: n, and the least and most that its other sums may be.
 
     Attributes
@@ -52,7 +52,7 @@ class Published(NamedTuple):
 
 
 def tells_every_class(
-    taken: Outcomes, strata: Sequence[Published], classes: Mapping[str, int], *, of: Sequence[int]
+    taken: Outcomes, strata: Sequence[PublishedStratum], classes: Mapping[str, int], *, of: Sequence[int]
 ) -> bool:
     """Return whether published strata leave but one class, or none, for every task.
 
@@ -60,7 +60,7 @@ def tells_every_class(
     ----------
     taken : Outcomes
         Runs of the rows, as everyone can read them.
-    strata : sequence of Published
+    strata : sequence of PublishedStratum
         What these rows publish.
     classes : mapping of str to int
         Task key to its class, of those tasks that have one.
@@ -76,7 +76,7 @@ def tells_every_class(
     --------
     >>> taken = Outcomes("holdout", ("tk-a", "tk-b"), ("1", "1"), ("r",), np.array([[3], [0]]),
     ...                  np.array([[3], [0]]), np.array([1, 1]), None)
-    >>> easy = [Published(0, 1, 1, (1, 1), None), Published(0, 2, 1, (0, 0), None)]
+    >>> easy = [PublishedStratum(0, 1, 1, (1, 1), None), PublishedStratum(0, 2, 1, (0, 0), None)]
     >>> tells_every_class(taken, easy, {"tk-a": 1, "tk-b": 2}, of=(1, 2))
     True
     >>> tells_every_class(taken, easy[:1], {"tk-a": 1, "tk-b": 2}, of=(1, 2))  # tk-b may have no class
@@ -93,7 +93,7 @@ def tells_every_class(
 
 
 def _equations(
-    taken: Outcomes, strata: Sequence[Published], of: Sequence[int]
+    taken: Outcomes, strata: Sequence[PublishedStratum], of: Sequence[int]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Weights of each (task, class) in every sum, and the least and most that the sum may be."""
     terms: list[tuple[Any, int, tuple[int, int]]] = []

@@ -29,7 +29,7 @@ import pandas as pd
 from medgauge_lib.estimators import Quantity, Values
 from medgauge_lib.intervals import SEED, bca, resampled_sums
 from medgauge_lib.progress import steps
-from medgauge_lib.results import LEVEL, Absent, Interval
+from medgauge_lib.results import LEVEL, Absent, Interval, as_float
 
 FAMILY_ALPHA = Fraction(1, 20)
 """Adjusted p at or below which two rows are shown to differ."""
@@ -165,8 +165,8 @@ def _line(pair: Pair) -> dict[str, Any]:
         "low": None if isinstance(bounds, Absent) else bounds.low,
         "high": None if isinstance(bounds, Absent) else bounds.high,
         "interval_reason": bounds.reason if isinstance(bounds, Absent) else "",
-        "p": None if isinstance(pair.p, Absent) else float(pair.p),
-        "holm": None if isinstance(pair.holm, Absent) else float(pair.holm),
+        "p": as_float(pair.p),
+        "holm": as_float(pair.holm),
         "p_reason": pair.p.reason if isinstance(pair.p, Absent) else "",
         "differs": pair.differs,
     }

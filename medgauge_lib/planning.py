@@ -27,7 +27,7 @@ from medgauge_lib.intervals import SEED
 from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.pairs import FAMILY_ALPHA
 from medgauge_lib.parallel import Workers
-from medgauge_lib.results import ALPHA, LEVEL, Absent, as_written
+from medgauge_lib.results import ALPHA, LEVEL, Absent, as_float, as_written
 from medgauge_lib.simulation.power import MAX_TASKS, Contest, Power, exact_power, exact_powers
 from medgauge_lib.simulation.power import power as simulated
 from medgauge_lib.simulation.study import Study
@@ -345,7 +345,7 @@ class DifferencePlan:
                     "correlation": self.correlation,
                     "pass_pow_3_b": float(line.b.power(N_RUNS)),
                     "pass_pow_3_a": None if isinstance(line.a, Absent) else float(line.a.power(N_RUNS)),
-                    "difference": None if isinstance(line.difference, Absent) else float(line.difference),
+                    "difference": as_float(line.difference),
                     "difference_reason": str(line.a) if isinstance(line.a, Absent) else "",
                 }
                 for line in self.lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, SupportsFloat
 
 LEVEL = 0.95
 """Confidence level of every two-sided interval and every one-sided bound of methodology 0.1.0."""
@@ -94,6 +94,17 @@ class Interval:
     quantile_rule: str | None = None
     bias: float | None = None
     acceleration: float | None = None
+
+
+def as_float(figure: SupportsFloat | Absent | None) -> float | None:
+    """Return an exact figure as the nearest double, None where there is none.
+
+    Examples
+    --------
+    >>> as_float(Fraction(167, 2)), as_float(Absent("no review"))
+    (83.5, None)
+    """
+    return None if figure is None or isinstance(figure, Absent) else float(figure)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from medgauge_lib import board, inference
 from medgauge_lib.difficulty import TOLD, difficulty
-from medgauge_lib.inference import Published, tells_every_class
+from medgauge_lib.inference import PublishedStratum, tells_every_class
 from medgauge_lib.labels import read_labels
 from medgauge_lib.outcomes import Outcomes
 from medgauge_lib.records import read_records
@@ -51,7 +51,7 @@ def test_the_solver_agrees_with_trying_every_assignment(data, n_tasks, n_rows):
     strata, fits = [], []
     for row, number in sorted(asked):
         n, successes, runs = sums(passes, classes, row, number)
-        strata.append(Published(row, number, n, (successes, successes + loose), (runs, runs)))
+        strata.append(PublishedStratum(row, number, n, (successes, successes + loose), (runs, runs)))
     for tried in itertools.product((None, *OF), repeat=n_tasks):
         same = True
         for one in strata:
@@ -66,7 +66,7 @@ def test_the_solver_agrees_with_trying_every_assignment(data, n_tasks, n_rows):
 
 def test_classes_that_do_not_fit_are_not_told():
     """Labels that contradict what is published cannot be what the records tell."""
-    strata = [Published(0, 1, 1, (1, 1), (3, 3)), Published(0, 2, 1, (0, 0), (0, 0))]
+    strata = [PublishedStratum(0, 1, 1, (1, 1), (3, 3)), PublishedStratum(0, 2, 1, (0, 0), (0, 0))]
     made = taken([[3], [0]])
     assert tells_every_class(made, strata, dict(zip(made.tasks, (1, 2), strict=True)), of=OF)
     assert not tells_every_class(made, strata, dict(zip(made.tasks, (2, 1), strict=True)), of=OF)
@@ -79,7 +79,7 @@ def test_what_would_take_too_long_is_not_told(monkeypatch, limit):
     made = taken(draw.integers(0, 4, (40, 8)))
     classes = draw.integers(1, 3, 40)
     strata = [
-        Published(row, number, n, (successes, successes), (runs, runs))
+        PublishedStratum(row, number, n, (successes, successes), (runs, runs))
         for row in range(8)
         for number in OF
         for n, successes, runs in [sums(made.passes.tolist(), classes.tolist(), row, number)]

@@ -244,10 +244,7 @@ def against(records: RecordSet, trees: Mapping[str, Tree | Undecided]) -> Audit:
         figures += [*compared, *_others(record, published, compared, inconsistent)]
         for rule, one in (*unequal, *inconsistent):
             code = PREFIX + rule
-            severity = one.severity or _SEVERITIES[code]
-            file = records.paths[record].name
-            place = pointer(one.path)
-            found[code].append(Finding(code, severity, file, place, one.published, one.expected, one.message))
+            found[code].append(one.as_finding(code, _SEVERITIES[code], records.paths[record].name))
     ordered = {code: tuple(sorted(rows, key=lambda finding: finding.file)) for code, rows in found.items()}
     return Audit(tuple(figures), tuple((rule, ordered[rule.code]) for rule in RULES))
 

@@ -24,6 +24,7 @@ from medgauge_lib.checks import require_usable
 from medgauge_lib.estimators import (
     AMOUNT_NOT_APPLICABLE,
     NO_SUCCESS,
+    NOT_AVAILABLE,
     QUANTITIES,
     SUBJECT_SIDE,
     VETO_CATEGORIES,
@@ -369,7 +370,7 @@ def _efficiency(holdout: Scored | None) -> Tree:
     columns = (passing["tool_calls"], tokens(passing), passing["wall_clock_sec"])
     cost = holdout.cost_per_success
     return {
-        "cost_per_success": "not_available" if cost == NO_SUCCESS else _decided(cost, AMOUNT_NOT_APPLICABLE),
+        "cost_per_success": NOT_AVAILABLE if cost == NO_SUCCESS else _decided(cost, AMOUNT_NOT_APPLICABLE),
         **{name: _decided(median(column), NO_RUN) for name, column in zip(names[1:], columns, strict=True)},
     }
 

@@ -12,7 +12,7 @@ import altair as alt
 import pandas as pd
 
 from medgauge_lib.charts import display, rows, theme
-from medgauge_lib.results import Absent
+from medgauge_lib.results import Absent, as_float
 
 if TYPE_CHECKING:
     from medgauge_lib.board import Board, Row
@@ -85,7 +85,7 @@ def cost_frame(board: Board) -> pd.DataFrame:
     frame = pd.DataFrame(
         {
             "harness": [row.harness for row in board.rows],
-            "cost": [_amount(row) for row in board.rows],
+            "cost": [as_float(row.cost_per_success) for row in board.rows],
             "currency": [row.currency for row in board.rows],
             "price_table": [row.price_table for row in board.rows],
             "pass_pow_3": [float(row.pass_pow_3) for row in board.rows],
@@ -134,10 +134,6 @@ def _reason(line: Mapping[Hashable, Any]) -> str:
     if pd.isna(line["cost"]):
         return str(line["shown_cost"])
     return f"amounts in {line['currency']}, price table {display.text(str(line['price_table']))}"
-
-
-def _amount(row: Row) -> float | None:
-    return None if isinstance(row.cost_per_success, Absent) else float(row.cost_per_success)
 
 
 def _is_priced(row: Row) -> bool:

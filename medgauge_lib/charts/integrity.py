@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pandas as pd
 
-from medgauge_lib.audit import Audit, Outcome
+from medgauge_lib.audit import PREFIX, Audit, Outcome
 from medgauge_lib.charts import display
 from medgauge_lib.charts.panels import Cell, Line, Panel, panel_table, ranked_first
 from medgauge_lib.charts.tables import Table, plain_table, render
@@ -42,7 +42,6 @@ _OUTCOMES: dict[Outcome, tuple[str, str]] = {
     "not implemented": ("other rule", "an interval by a rule not implemented here"),
     "closed": ("closed", "only the closed side can recompute it"),
 }
-_PREFIX = "published."
 
 
 def integrity_sentences(checked: Checked, found: Audit) -> Sentences:
@@ -104,7 +103,7 @@ def integrity_notice(records: RecordSet, findings: Sequence[Finding]) -> Notice 
     subjects = records.subjects
     labels = [display.text(label) for label in subjects.loc[subjects["file"].isin(files), "label"]]
     named = display.listed(labels) if len(labels) <= MANY else display.count(len(labels), "record")
-    figures = sum(finding.code.startswith(_PREFIX) for finding in wrong)
+    figures = sum(finding.code.startswith(PREFIX) for finding in wrong)
     parts = [f"{display.count(figures, 'published figure')} that the runs do not give"] if figures else []
     if figures < len(wrong):
         parts.append(f"{display.count(len(wrong) - figures, 'break', 'breaks')} of the rules for records")
@@ -281,7 +280,7 @@ def audit_figures_table(found: Audit) -> Table:
     codes = list(dict.fromkeys(one.code for one in found.figures if one.code))
     shown = [outcome for outcome in get_args(Outcome) if outcome != "closed"]
     frame = pd.DataFrame(
-        [(code.removeprefix(_PREFIX), *(counts[code, outcome] for outcome in shown)) for code in codes],
+        [(code.removeprefix(PREFIX), *(counts[code, outcome] for outcome in shown)) for code in codes],
         columns=["figure", *(outcome.replace(" ", "_") for outcome in shown)],
     )
     frame.insert(1, "n_published", frame.drop(columns="figure").sum(axis=1).astype(int))

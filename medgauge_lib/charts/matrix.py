@@ -10,7 +10,7 @@ import pandas as pd
 
 from medgauge_lib.charts import display, rows, theme
 from medgauge_lib.charts.words import apart_words
-from medgauge_lib.results import Absent
+from medgauge_lib.results import Absent, as_float
 
 if TYPE_CHECKING:
     from medgauge_lib.board import Board
@@ -143,9 +143,9 @@ def _line(pair: Pair, place: dict[str, int], name: dict[str, str]) -> dict[str, 
         "high": None if isinstance(bounds, Absent) else bounds.high,
         "b_count": pair.b_count,
         "c_count": pair.c_count,
-        "p": None if isinstance(pair.p, Absent) else float(pair.p),
+        "p": as_float(pair.p),
         "step": next(words for end, words in STEPS if pair.difference <= end),
-        "holm": None if isinstance(pair.holm, Absent) else float(pair.holm),
+        "holm": as_float(pair.holm),
         "differs": pair.differs,
         "verdict": "shown to differ" if pair.differs else "not shown to differ",
         "shown_difference": display.points(pair.difference),

@@ -74,6 +74,8 @@ def _check_json(
 
 
 def _finding_json(finding: Finding) -> dict[str, Any]:
+    from medgauge_lib.audit import PREFIX
+
     made = {
         "code": finding.code,
         "severity": finding.severity,
@@ -83,4 +85,4 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
         "expected": finding.expected,
         "message": finding.message,
     }
-    return made | ({"recomputed": finding.expected} if finding.code.startswith("published.") else {})
+    return made | ({"recomputed": finding.expected} if finding.code.startswith(PREFIX) else {})

@@ -58,7 +58,7 @@ INTERRUPTED = 128 + signal.SIGINT
 
 
 def format_option(what: str, *forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command the option ``--format``: text or JSON, or one of the formats named, the usual one first."""
+    """Give a command ``--format``: text or JSON, or one of the formats named, the usual one first."""
     known = forms or ("text", "json")
     return click.option(
         "--format",

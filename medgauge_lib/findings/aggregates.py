@@ -20,7 +20,7 @@ from medgauge_lib.findings.gates import Failure
 from medgauge_lib.findings.review import FindingScore
 from medgauge_lib.findings.statistics import Statistic
 from medgauge_lib.intervals import SEED, bca, resampled_sums
-from medgauge_lib.results import Absent, Estimate, Interval
+from medgauge_lib.results import Absent, Estimate, Interval, as_float
 
 Status = Literal["missing", "invalid", "abstained", "pending_review", "unresolved", "scored"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -183,17 +183,6 @@ def _mean(values: Sequence[Fraction], seed: int) -> Estimate | Absent:
     return Estimate(sum(values, Fraction()) / len(values), len(values), interval)
 
 
-def number(value: Fraction | Absent | None) -> float | None:
-    """Return an exact figure as the nearest double, None where there is none.
-
-    Examples
-    --------
-    >>> number(Fraction(167, 2)), number(Absent("no review"))
-    (83.5, None)
-    """
-    return float(value) if isinstance(value, Fraction) else None
-
-
 def reason(value: object) -> str | None:
     """Return why a figure is absent, None where it is there.
 
@@ -223,9 +212,9 @@ def summary_document(value: Summary) -> dict[str, Any]:
         "pending": value.pending,
         "abstention_rate": float(value.abstention_rate),
         "valid_submission_rate": float(value.valid_submission_rate),
-        "quality_mean": number(value.quality_mean),
+        "quality_mean": as_float(value.quality_mean),
         "quality_mean_reason": reason(value.quality_mean),
-        "conditional_quality_mean": float(mean) if isinstance(mean, Estimate) else None,
+        "conditional_quality_mean": as_float(mean),
         "conditional_quality_mean_reason": reason(mean),
         "conditional_quality_interval": _interval_document(interval),
         "conditional_quality_interval_reason": reason(interval),

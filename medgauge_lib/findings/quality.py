@@ -23,7 +23,6 @@ from medgauge_lib.findings.aggregates import (
     Status,
     Summary,
     TaskQuality,
-    number,
     reason,
     summary,
     summary_document,
@@ -45,7 +44,7 @@ from medgauge_lib.findings.review import WEIGHTS, review_failures, score_review
 from medgauge_lib.findings.statistics import Checked, Statistic, check_task, stray_failures
 from medgauge_lib.intervals import SEED
 from medgauge_lib.progress import steps
-from medgauge_lib.results import Absent
+from medgauge_lib.results import Absent, as_float
 from medgauge_lib.schema import quoted
 
 STATEMENTS = (
@@ -112,7 +111,7 @@ class QualityReport:
                 "source": [task.source for task in self.tasks],
                 "kind": [task.kind for task in self.tasks],
                 "status": [task.status for task in self.tasks],
-                "quality": pd.Series([number(task.quality) for task in self.tasks], dtype=object),
+                "quality": pd.Series([as_float(task.quality) for task in self.tasks], dtype=object),
                 "reason": [str(reason(task.quality) or "") for task in self.tasks],
                 "findings": [len(task.claims) for task in self.tasks],
             }
@@ -129,7 +128,7 @@ class QualityReport:
                 "task_fulfilled": finding.task_fulfilled,
                 "duplicate_of": finding.duplicate_of,
                 **{name: float(value) for name, value in finding.dimensions.items()},
-                "quality": number(finding.quality),
+                "quality": as_float(finding.quality),
                 "rationale": finding.rationale,
             }
             for task in self.tasks
@@ -156,7 +155,7 @@ class QualityReport:
         effect does not exist. ``reversal`` says whether crude and standardized effect have opposite signs.
         """
         rows = [
-            (task.task_id, finding_id, axis, *map(number, effects), _opposite(effects[0], effects[2]))
+            (task.task_id, finding_id, axis, *map(as_float, effects), _opposite(effects[0], effects[2]))
             for task in self.tasks
             for finding_id, statistics in task.statistics.items()
             for axis in _axes(statistics)
@@ -244,7 +243,7 @@ def _task_document(task: TaskQuality) -> dict[str, Any]:
         "source": task.source,
         "kind": task.kind,
         "status": task.status,
-        "quality": number(task.quality),
+        "quality": as_float(task.quality),
         "quality_reason": reason(task.quality),
         "abstention_reason": task.abstention_reason,
         "findings": [
@@ -255,7 +254,7 @@ def _task_document(task: TaskQuality) -> dict[str, Any]:
                 "duplicate_of": finding.duplicate_of,
                 **{name: float(value) for name, value in finding.dimensions.items()},
                 "rationale": finding.rationale,
-                "quality": number(finding.quality),
+                "quality": as_float(finding.quality),
                 "quality_reason": reason(finding.quality),
             }
             for finding in task.findings

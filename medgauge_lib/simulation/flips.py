@@ -30,7 +30,7 @@ from medgauge_lib.pairs import FAMILY_ALPHA
 from medgauge_lib.parallel import Workers
 from medgauge_lib.simulation.blocks import Block, Replications
 from medgauge_lib.simulation.montecarlo import Mean, Share, columns
-from medgauge_lib.simulation.rejection import mcnemar, pair_counts
+from medgauge_lib.simulation.rejection import mcnemar, pair_counts, step_down
 from medgauge_lib.simulation.study import ASSUMPTIONS, Design, Study
 from medgauge_lib.simulation.worlds import UNIT, Rates, draw_passes
 
@@ -215,14 +215,9 @@ def holm_on_flips(far: _Ints) -> npt.NDArray[np.bool_]:
     >>> holm_on_flips(np.array([[0, 249, 250]])).tolist()  # 250 · 2 = 500 ≤ 0.05 · 10,001 and 251 ≤ 500
     [[True, True, True]]
     """
-    n_pairs = far.shape[1]
-    ordered = np.sort(far, axis=1)
-    left = np.arange(n_pairs, 0, -1)
-    holds = (1 + ordered) * left * FAMILY_ALPHA.denominator <= FAMILY_ALPHA.numerator * (1 + FLIPS)
-    n_rejected = np.logical_and.accumulate(holds, axis=1).sum(axis=1)
-    last = np.take_along_axis(ordered, np.maximum(n_rejected - 1, 0)[:, np.newaxis], axis=1)
-    rejected: npt.NDArray[np.bool_] = (far <= last) & (n_rejected > 0)[:, np.newaxis]
-    return rejected
+    left = np.arange(far.shape[1], 0, -1)
+    most = FAMILY_ALPHA.numerator * (1 + FLIPS)
+    return step_down(far, lambda ordered: (1 + ordered) * left * FAMILY_ALPHA.denominator <= most)
 
 
 def _lines(found: Replications[Ladder]) -> list[Flips]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from medgauge_lib.intervals import clopper_pearson
-from medgauge_lib.results import Absent, Interval
+from medgauge_lib.results import Absent, Interval, as_float
 
 NOTHING = Absent("no replication gives this figure")
 ONE = Absent("one replication has no Monte Carlo error")
@@ -166,7 +166,7 @@ def columns(name: str, figure: Share | Mean | Ratio) -> dict[str, float | None]:
     """
     value, error = figure.value, figure.standard_error
     found = {
-        name: None if isinstance(value, Absent) else float(value),
+        name: as_float(value),
         f"{name}_se": None if isinstance(error, Absent) else error,
     }
     if isinstance(figure, Share):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -16,9 +17,10 @@ import numpy.typing as npt
 from medgauge_lib.pairs import FAMILY_ALPHA
 
 _Ints = npt.NDArray[np.int64]
+_Bools = npt.NDArray[np.bool_]
 
 
-def pair_counts(passed: npt.NDArray[np.bool_]) -> tuple[_Ints, _Ints]:
+def pair_counts(passed: _Bools) -> tuple[_Ints, _Ints]:
     """Tasks that either row of every pair wins alone.
 
     Parameters
@@ -88,6 +90,32 @@ def _tails(n_tasks: int) -> list[list[int]]:
     return rows
 
 
+def step_down(values: _Ints, holds: Callable[[_Ints], _Bools]) -> _Bools:
+    """What a step-down procedure rejects: values in ascending order, up to the first that does not hold.
+
+    Parameters
+    ----------
+    values : array of int, shape (n_sets, n_pairs)
+        Of every data set; a small one speaks for a difference.
+    holds : callable
+        Ordered values to whether each is small enough for its place.
+
+    Returns
+    -------
+    array of bool, shape (n_sets, n_pairs)
+
+    Examples
+    --------
+    >>> step_down(np.array([[5, 1, 3]]), lambda ordered: ordered < [2, 4, 5]).tolist()
+    [[False, True, True]]
+    """
+    ordered = np.sort(values, axis=1)
+    n_rejected = np.logical_and.accumulate(holds(ordered), axis=1).sum(axis=1)
+    last = np.take_along_axis(ordered, np.maximum(n_rejected - 1, 0)[:, np.newaxis], axis=1)
+    rejected: _Bools = (values <= last) & (n_rejected > 0)[:, np.newaxis]
+    return rejected
+
+
 class McNemar:
     """Exact two-sided McNemar p-values of a number of tasks as ranks: 0 for the smallest p.
 
@@ -130,7 +158,7 @@ class McNemar:
         """First rank whose p is above `alpha`: what lies below it is rejected."""
         return bisect_right(self._values, alpha * 2 ** (self.n_tasks - 1))
 
-    def holm(self, ranks: _Ints) -> npt.NDArray[np.bool_]:
+    def holm(self, ranks: _Ints) -> _Bools:
         """What Holm's procedure rejects at a family-wise level of 0.05.
 
         Parameters
@@ -144,11 +172,7 @@ class McNemar:
         """
         n_pairs = ranks.shape[1]
         limits = np.array([self.limit(FAMILY_ALPHA / left) for left in range(n_pairs, 0, -1)])
-        ordered = np.sort(ranks, axis=1)
-        n_rejected = np.logical_and.accumulate(ordered < limits, axis=1).sum(axis=1)
-        last = np.take_along_axis(ordered, np.maximum(n_rejected - 1, 0)[:, np.newaxis], axis=1)
-        rejected: npt.NDArray[np.bool_] = (ranks <= last) & (n_rejected > 0)[:, np.newaxis]
-        return rejected
+        return step_down(ranks, lambda ordered: ordered < limits)
 
 
 @lru_cache(maxsize=16)
