@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from medgauge_lib.report.paper import BROWSERS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playwright.sync_api import Page
 
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -163,6 +165,16 @@ def open_details(page: Page) -> None:
     page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
     open_sections(page)
     page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+
+
+def assert_accessible(opened: Callable[..., Seen], *files: Path) -> None:
+    """The accessibility checker finds nothing, wide and light, narrow and dark, and each page fits."""
+    for file in files:
+        for width, scheme in ((1280, "light"), (390, "dark")):
+            page = opened(file, width, scheme).page
+            open_details(page)
+            assert violations(page) == [], file.name
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def violations(page: Page) -> list[tuple[str, str]]:

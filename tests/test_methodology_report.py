@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import open_details, violations
+from browsing import LOOK, assert_accessible, open_details
 from make_reports import files_of
 
 from medgauge_lib.errors import InputError
@@ -79,7 +79,9 @@ def test_every_simulated_number_has_its_error(report):
     """In the published data each simulated column has a column of its standard error beside it."""
     names = {"coverage", "undefined", "width", "error", "found", "merged", "paired", "covered", "ratio"}
     names |= {"exact", "resampled", "silent", "power"}
-    for file in (report / "figures").glob("*.csv"):
+    files = sorted((report / "figures").glob("*.csv"))
+    assert [file.stem for file in files] == FIGURES
+    for file in files:
         with file.open(encoding="utf-8", newline="") as stream:
             header = next(csv.reader(stream))
         found = names.intersection(header)
@@ -156,21 +158,13 @@ class TestInTheBrowser:
     def test_every_chart_is_drawn(self, report: Path, opened: Any) -> None:
         """All charts draw their marks; nothing is requested and the console stays empty."""
         page = opened(report / "index.html").page
-        marks = ":is(.role-mark:not(.mark-group)) :is(path, text, line, image)"
-        drawn = {
-            figure.get_attribute("data-figure"): figure.locator(marks).count()
-            for figure in page.locator(".chart").all()
-        }
+        drawn = page.evaluate(LOOK)["marks"]
         assert sorted(drawn) == FIGURES
         assert min(drawn.values()) >= 18  # six boards with two points, their bars and lines
 
     def test_axe_finds_nothing(self, report: Path, opened: Any) -> None:
         """The accessibility checker finds nothing, wide and light, narrow and dark, list included."""
-        for file in (report / "index.html", report.parents[1] / "index.html"):
-            for width, scheme in ((1280, "light"), (390, "dark")):
-                page = opened(file, width, scheme).page
-                open_details(page)
-                assert violations(page) == [], file.name
+        assert_accessible(opened, report / "index.html", report.parents[1] / "index.html")
 
     def test_the_page_fits_a_narrow_screen(self, report: Path, opened: Any) -> None:
         """At 390 px the page does not scroll sideways."""

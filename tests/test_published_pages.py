@@ -137,9 +137,11 @@ def test_action_figures_are_shown_by_harness_version(ward: Path) -> None:
 
 def test_what_is_for_notebooks_stands_on_no_page(ward: Path) -> None:
     """Hints for those who run a notebook are in the executed notebook and on no page."""
-    for file in ward.glob("*.html"):
+    pages, notebooks = list(ward.glob("*.html")), list((ward / "notebooks").glob("*.ipynb"))
+    assert len(pages) >= len(notebooks) == len(PAGES)
+    for file in pages:
         assert "What to try next" not in file.read_text(encoding="utf-8"), file.name
-    for file in (ward / "notebooks").glob("*.ipynb"):
+    for file in notebooks:
         assert "What to try next" in file.read_text(encoding="utf-8"), file.name
 
 
