@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -181,10 +181,9 @@ def steps(items: Iterable[T], *, unit: str, total: int | None = None) -> Iterato
     if screen is None or screen.taken:
         yield from items
         return
-    number = total if total is not None else len(items) if isinstance(items, Sized) else 0
     screen.taken = True
     try:
-        with Progress(number, unit=unit) as told:
+        with Progress(len(cast("Sized", items)) if total is None else total, unit=unit) as told:
             for item in items:
                 yield item
                 told.ended()

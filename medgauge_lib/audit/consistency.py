@@ -33,7 +33,6 @@ CONSISTENCY: tuple[tuple[str, Severity, str], ...] = (
 )
 """Code without prefix, severity and sentence of every rule of this kind."""
 
-
 Breaks = Iterator[tuple[str, Break]]
 """Codes of rules without prefix, each with one break."""
 

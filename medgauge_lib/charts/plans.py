@@ -23,6 +23,8 @@ from medgauge_lib.pairs import FAMILY_ALPHA, resolution
 from medgauge_lib.results import Absent
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from medgauge_lib.planning import DifferencePlan, ExamPlan, PowerPlan
     from medgauge_lib.simulation.power import Contest
 
@@ -242,8 +244,8 @@ def difference_frame(found: DifferencePlan) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["n_tasks", "difference", "shown"])
 
 
-def _up(difference: object) -> str:
-    return display.points(difference, toward="up").lstrip("+")  # type: ignore[arg-type]
+def _up(difference: Fraction | Absent) -> str:
+    return display.points(difference, toward="up").lstrip("+")
 
 
 def resolution_chart(n_rows: int, n_tasks: int) -> rows.Layers:

@@ -18,7 +18,6 @@ from medgauge_lib.demo.plan import Entrant, Task, Version
 CHANCES = (2, 4, 8, 18, 39, 83, 168, 310, 500, 690, 832, 917, 961, 982, 992, 996, 998)
 """Chance in a thousand that a run passes, from 8 points below the task to 8 points above."""
 
-
 ERRORS = (
     ("model", "empty_response"),
     ("model", "output_error"),

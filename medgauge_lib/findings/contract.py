@@ -37,7 +37,6 @@ JUDGE_CONFIG = "judge_config.json"
 NOT_TASKS = (JUDGE_CONFIG, "run.json")
 """JSON files that may lie among submissions or reviews without being one."""
 
-
 _LONGEST_NAME = 255
 
 

@@ -30,7 +30,6 @@ WEIGHTS = {
 BASE = 15
 SUPPORT = {"supported": Fraction(1), "partial": Fraction(1, 2), "unsupported": Fraction(0), "uncertain": None}
 
-
 UNCERTAIN = Absent("the reviewer is uncertain about its support")
 
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, cast, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.intervals import SEED
@@ -310,7 +310,7 @@ def read_params(file: str | os.PathLike[str]) -> AnyParams:
             raise InputError(f"{key} is missing", f"write {key}: and its value", file=path, pointer=f"/{key}")
     values = {key: _value(path, key, node) for key, node in nodes.items()}
     values.pop("system", None)
-    params = kind(file=path, **cast("dict[str, str]", values))  # type: ignore[arg-type]
+    params = kind(file=path, **values)  # type: ignore[arg-type]
     _require_sources(params)
     if isinstance(params, PlanningParams):
         _require_possible(params)

@@ -34,7 +34,7 @@ from medgauge_lib.simulation.montecarlo import Mean, Share, columns
 from medgauge_lib.simulation.power import MAX_TASKS, Contest, binomial, exact_power
 from medgauge_lib.simulation.rejection import mcnemar, pair_counts
 from medgauge_lib.simulation.study import ASSUMPTIONS, Design, Study
-from medgauge_lib.simulation.worlds import Rates, discordant, draw_passes
+from medgauge_lib.simulation.worlds import Rates, discordant, draw_passes, require_size
 
 if TYPE_CHECKING:
     from medgauge_lib.progress import Progress
@@ -74,10 +74,7 @@ class Family:
     correlation: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.n_rows < 2 or self.n_tasks < 1:
-            raise ValueError(
-                f"n_rows must be at least 2 and n_tasks at least 1, but got {self.n_rows} and {self.n_tasks}"
-            )
+        require_size(self.n_rows, self.n_tasks)
 
     @property
     def rows(self) -> tuple[Rates, ...]:

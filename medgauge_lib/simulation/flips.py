@@ -32,7 +32,7 @@ from medgauge_lib.simulation.blocks import Block, Replications
 from medgauge_lib.simulation.montecarlo import Mean, Share, columns
 from medgauge_lib.simulation.rejection import mcnemar, pair_counts, step_down
 from medgauge_lib.simulation.study import ASSUMPTIONS, Design, Study
-from medgauge_lib.simulation.worlds import UNIT, Rates, draw_passes
+from medgauge_lib.simulation.worlds import UNIT, Rates, draw_passes, require_size
 
 if TYPE_CHECKING:
     from medgauge_lib.progress import Progress
@@ -78,10 +78,7 @@ class Ladder:
     correlation: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.n_rows < 2 or self.n_tasks < 1:
-            raise ValueError(
-                f"n_rows must be at least 2 and n_tasks at least 1, but got {self.n_rows} and {self.n_tasks}"
-            )
+        require_size(self.n_rows, self.n_tasks)
 
     @property
     def n_pairs(self) -> int:

@@ -52,6 +52,12 @@ def require_share(name: str, value: float) -> None:
         raise ValueError(f"{name} must lie in 0..1, but got {value}; write 0.95 for 95 %")
 
 
+def require_size(n_rows: int, n_tasks: int) -> None:
+    """Require a board to have something to compare."""
+    if n_rows < 2 or n_tasks < 1:
+        raise ValueError(f"n_rows must be at least 2 and n_tasks at least 1, but got {n_rows} and {n_tasks}")
+
+
 @dataclass(frozen=True)
 class Rates:
     """Rates of tasks: a Beta distribution with this mean and standard deviation, on `LEVELS` levels.
