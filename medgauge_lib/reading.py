@@ -63,7 +63,7 @@ def file_bytes(path: Path, *, what: str, most: int | None = None) -> bytes:
     Raises
     ------
     InputError
-        Where there is no such file, it is a folder or no regular file, or it cannot be read.
+        Where there is no such file, it is a folder, no regular file or too large, or it cannot be read.
 
     Examples
     --------

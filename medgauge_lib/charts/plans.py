@@ -130,7 +130,9 @@ def power_chart(found: PowerPlan) -> rows.Layers:
     """
     frame = power_frame(found)
     parts = dict(iter(frame.groupby("kind")))
-    x, y = _tasks(frame), _share("power", "chance to show the two rows to differ")
+    x = _tasks(frame)
+    title = "chance to show the two rows to differ"
+    y = alt.Y("power:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=rows.PERCENT_AXIS)
     points = alt.Chart(parts["simulated"]).encode(x=x, tooltip=_TOOLTIP)
     layers = [
         alt.Chart(parts["wanted"]).mark_rule(color=theme.MUTED, strokeDash=[5, 3], aria=False).encode(y=y),
@@ -325,10 +327,6 @@ def _tasks(frame: pd.DataFrame) -> alt.X:
     last = int(frame["n_tasks"].max())
     scale = alt.Scale(domain=[0, last], nice=False)
     return alt.X("n_tasks:Q", title="tasks", scale=scale, axis=alt.Axis(tickCount=8, labelOverlap=True))
-
-
-def _share(field: str, title: str) -> alt.Y:
-    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=rows.PERCENT_AXIS)
 
 
 def _thinned(last: int) -> Sequence[int]:

@@ -221,8 +221,10 @@ def read_page(notebook: nbformat.NotebookNode, name: str, *, alone: bool = True)
     title = heading[1] if heading and titled else page_label(name)
     within = "" if alone else name
     page = Content(name, title, titled, Headings(first_is_title=titled, within=within), within)
+    # Where a run put parameters in, the defaults say nothing about the page.
+    given = any("injected-parameters" in cell.metadata.get("tags", []) for cell in notebook.cells)
     for cell in notebook.cells:
-        _read_cell(page, cell, hide_defaults=_is_parameterized(notebook))
+        _read_cell(page, cell, hide_defaults=given)
     return page
 
 
@@ -246,11 +248,6 @@ def page_label(name: str) -> str:
     """
     words = name.replace("_", " ").replace("-", " ").strip()
     return words[:1].upper() + words[1:]
-
-
-def _is_parameterized(notebook: nbformat.NotebookNode) -> bool:
-    """Tell whether a run put parameters in; the defaults then say nothing about the page."""
-    return any("injected-parameters" in cell.metadata.get("tags", []) for cell in notebook.cells)
 
 
 def _read_cell(page: Content, cell: nbformat.NotebookNode, *, hide_defaults: bool) -> None:
