@@ -103,7 +103,7 @@ class _Reader(HTMLParser):
             self._hidden += 1
         elif self._cell and self._hidden:
             self._cell.shapes.append((tag, attributes))
-        elif self._cell:
+        elif self._cell and tag != "wbr":
             self._cell.texts.append(" ")
 
     def handle_endtag(self, tag: str) -> None:

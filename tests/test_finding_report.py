@@ -37,6 +37,7 @@ def made_hostile(findings: Path) -> None:
         edit(file, findings=[one | {"rationale": f"{HOSTILE} كُتبت e\u0301 👍🏽"} for one in judged])
     edit(findings / "reviews/judge_config.json", note=HOSTILE)
     edit(findings / "submissions/synthetic-clinic-trend.json", abstention_reason=HOSTILE)
+    (findings / "submissions/run.json").write_text('{"track": "task_only"}', encoding="utf-8")
     file = findings / "submissions/synthetic-device-contrast.json"
     claims = json.loads(file.read_text(encoding="utf-8"))["findings"]
     edit(file, findings=[one | {"claim": HOSTILE} for one in claims])
@@ -82,7 +83,7 @@ def test_the_report_holds_its_page_and_every_figure(report):
     inputs = known["inputs"]
     assert inputs["params"]["values"]["system"] == "findings"
     assert {"tasks.json", "release.json"} < set(inputs["data"])
-    assert len(inputs["submissions"]) == 14
+    assert len(inputs["submissions"]) == 14  # run.json beside them is none
     assert "judge_config.json" in inputs["reviews"]
     crate = json.loads((report / "ro-crate-metadata.json").read_text(encoding="utf-8"))
     (dataset,) = [one for one in crate["@graph"] if one["@id"] == "./"]

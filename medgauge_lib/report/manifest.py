@@ -89,7 +89,7 @@ def source_files(key: str, folder: Path) -> dict[str, Path]:
     -------
     dict
         Path in the folder to file, in byte order: the record files of ``records``, and of any other folder
-        every file that is not hidden.
+        every file that is not hidden. Of ``submissions`` no file that may lie among them without being one.
 
     Raises
     ------
@@ -99,6 +99,10 @@ def source_files(key: str, folder: Path) -> dict[str, Path]:
     if key == "records":
         return {path.name: path for path in record_files(folder)}
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    if key == "submissions":
+        from medgauge_lib.findings.contract import NOT_TASKS
+
+        found = {name: path for name, path in found.items() if name not in NOT_TASKS}
     return {name: found[name] for name in sorted(found) if not re.search(r"(^|/)\.", name)}
 
 
