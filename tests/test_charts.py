@@ -665,6 +665,17 @@ def test_equal_rows_lead_together(tmp_path):
     assert "share the highest pass^3" in words
 
 
+def test_one_pair_that_is_not_shown_to_differ_is_told_as_one(tmp_path):
+    """The only pair of a board, with one task each way, is not shown to differ, and not called equal."""
+    rows = [
+        record("res-2026-01-01-a", {1: PASS, 2: FAIL}, model="a"),
+        record("res-2026-01-01-b", {1: FAIL, 2: PASS}, model="b"),
+    ]
+    words = str(charts.board_sentences(board(read_records(write(tmp_path, *rows)))))
+    assert "No pair of rows is shown to differ" in words
+    assert "which does not mean equal. Rows fall into 1 group." in words
+
+
 def test_not_shown_to_differ_is_never_called_equal(demo_board):
     """The words keep apart what was not shown and what was shown to be the same."""
     words = str(charts.board_sentences(demo_board))

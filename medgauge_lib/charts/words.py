@@ -118,13 +118,12 @@ def apart_words(board: Board) -> str:
     test = "exact McNemar test on the same tasks, Holm-adjusted p ≤ 0.05"
     if shown == n_pairs:
         first = f"Every pair of rows is shown to differ ({test})."
+    elif not shown:
+        first = f"No pair of rows is shown to differ ({test}), which does not mean equal."
     else:
-        some = f"{shown:,} of {n_pairs:,} pairs" if shown else f"None of the {display.count(n_pairs, 'pair')}"
-        verb = "are" if shown > 1 else "is"
-        rest = "the rest are" if shown else "they are"
         first = (
-            f"{some} of rows {verb} shown to differ ({test}); {rest} not shown to "
-            "differ, which does not mean equal."
+            f"{shown:,} of {n_pairs:,} pairs of rows {'are' if shown > 1 else 'is'} shown to differ "
+            f"({test}); the rest are not shown to differ, which does not mean equal."
         )
     overlap = ", which overlap" if sum(map(len, board.groups)) > len(board.rows) else ""
     return f"{first} Rows fall into {display.count(len(board.groups), 'group')}{overlap}."
