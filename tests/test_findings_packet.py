@@ -255,3 +255,15 @@ def test_strays_are_named(place):
     failures = write_packets(place / "data", place / "submissions", place / "out", seed="0").failures
     assert "t9: whole file: contract: found the submission 't9.json'" in str(failures[0])
     assert len(failures) == 2  # and the gate that t2 fails
+
+
+@pytest.mark.parametrize("other", ["submissions", "reviews"])
+def test_submissions_and_reviews_are_not_written_over(place, other):
+    """A folder whose files have the names of packets and are none is refused, and stays as it is."""
+    (place / "reviews").mkdir()
+    (place / "reviews/t1.json").write_text('{"task_id": "t1", "findings": []}')
+    before = {path.name: path.read_bytes() for path in (place / other).iterdir()}
+    wrong = r"t1\.json: it is no audit packet, and one would be written over it\n  draw into another folder"
+    with pytest.raises(InputError, match=wrong):
+        write_packets(place / "data", place / "submissions", place / other)
+    assert {path.name: path.read_bytes() for path in (place / other).iterdir()} == before

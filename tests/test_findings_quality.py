@@ -184,7 +184,7 @@ def test_a_task_is_the_mean_of_its_findings(place):
     write_json(place / "reviews/t1.json", review(place / "data", answer, {}, {"support": "uncertain"}))
     unresolved = report(place).tasks[0]
     assert unresolved.status == "unresolved"
-    assert str(unresolved.quality) == "1 of 2 findings are unresolved"
+    assert str(unresolved.quality) == "unresolved findings: 1 of 2"
 
 
 BINDINGS = {
@@ -410,7 +410,7 @@ def test_frames_hold_what_a_report_shows(place):
     scored = report(place)
     frame = scored.to_frame()
     assert frame["quality"].tolist() == [83.5, None, 83.5]
-    assert frame["reason"].tolist() == ["", "1 of 1 findings are unresolved", ""]
+    assert frame["reason"].tolist() == ["", "unresolved findings: 1 of 1", ""]
     assert scored.findings_frame()["analytical_depth"].tolist() == [0.75] * 3
     evidence = scored.evidence_frame()
     assert evidence.loc[0, ["before", "quote", "after"]].tolist() == ["", "Doc", " 0: c1 yes, c2 yes."]

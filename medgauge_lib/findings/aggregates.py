@@ -129,7 +129,7 @@ def task_quality(findings: Sequence[FindingScore]) -> Fraction | Absent:
     """
     qualities = [finding.quality for finding in findings if isinstance(finding.quality, Fraction)]
     if len(qualities) < len(findings):
-        return Absent(f"{len(findings) - len(qualities)} of {len(findings)} findings are unresolved")
+        return Absent(f"unresolved findings: {len(findings) - len(qualities)} of {len(findings)}")
     return sum(qualities, Fraction()) / len(qualities) if qualities else Absent("no finding")
 
 

@@ -22,6 +22,7 @@ from medgauge_lib.files import new_folder, write_file
 from medgauge_lib.findings.contract import (
     JUDGE_CONFIG,
     SCORING_VERSION,
+    Benchmark,
     Task,
     canonical_json,
     read_benchmark,
@@ -371,8 +372,8 @@ def write_packets(
     Raises
     ------
     InputError
-        On unusable data, a packet that does not hold its quotations, or a stored seed that is older than a
-        submission. Nothing is written then.
+        On unusable data, a packet that does not hold its quotations, a stored seed that is older than a
+        submission, or a folder of other files, such as reviews. Nothing is written then.
 
     Examples
     --------
@@ -386,6 +387,7 @@ def write_packets(
     """
     benchmark, folder, target = read_benchmark(data), Path(submissions), Path(out)
     reference = benchmark.reference_sha256()
+    _require_packets(target, benchmark)
     settings = audit(target, seed=seed, documents=documents)
     failures = list(stray_failures(benchmark, folder, "submission"))
     packets: list[Packet] = []
@@ -404,6 +406,21 @@ def write_packets(
         contents = {JUDGE_CONFIG: canonical_json(config)} | contents
     _write(target, contents)
     return Packets(settings, tuple(packets), tuple(failures))
+
+
+def _require_packets(folder: Path, benchmark: Benchmark) -> None:
+    """Refuse a folder with submissions or reviews, whose files have the names of packets."""
+    for path in (folder / f"{task.task_id}.json" for task in benchmark.tasks):
+        if path.exists() and not _is_packet(read_json(path).value):
+            raise InputError(
+                "it is no audit packet, and one would be written over it",
+                "draw into another folder",
+                file=path,
+            )
+
+
+def _is_packet(document: Any) -> bool:
+    return isinstance(document, dict) and document.keys() >= {"documents", "review", "statement"}
 
 
 def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
