@@ -25,7 +25,6 @@ from medgauge_lib.cli.demo import demo_command
 from medgauge_lib.cli.export import export
 from medgauge_lib.cli.findings import findings
 from medgauge_lib.cli.imports import import_command
-from medgauge_lib.cli.options import INTERRUPTED
 from medgauge_lib.cli.plan import plan
 from medgauge_lib.cli.report import report_command
 from medgauge_lib.cli.reproduce import reproduce_command
@@ -38,8 +37,10 @@ NAME = "medgauge"
 UNUSABLE = 2
 """Exit code for input that cannot be used."""
 
-PIPE_CLOSED, TERMINATED = (128 + number for number in (signal.SIGPIPE, signal.SIGTERM))
-"""Exit codes where the reader of a pipe ended early, and after SIGTERM, as shells have them."""
+INTERRUPTED, PIPE_CLOSED, TERMINATED = (
+    128 + number for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
+)
+"""Exit codes after Ctrl-C, where the reader of a pipe ended early, and after SIGTERM, as shells have them."""
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,9 +51,6 @@ DASK = click.option(
     help="Scheduler of an existing Dask cluster to work on, such as tcp://10.0.0.5:8786.",
 )
 SOURCES = click.argument("records", nargs=-1, required=True, type=PATH)
-
-INTERRUPTED = 128 + signal.SIGINT
-"""Exit code after Ctrl-C, as shells have it."""
 
 
 def format_option(what: str, *forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from medgauge_lib.cli.options import DASK, INTERRUPTED, SEED_OPTION, Number, as_json, format_option
+from medgauge_lib.cli.options import DASK, SEED_OPTION, Number, as_json, format_option
 from medgauge_lib.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,17 +105,14 @@ def resolution_command(n_rows: int, n_tasks: int, form: str) -> None:
 @click.option("--jobs", type=click.IntRange(1), help="Processes at most.  [default: one for each core]")
 @DASK
 @_FORM
-@click.pass_context
-def power_command(ctx: click.Context, /, form: str, **asked: Any) -> None:
+def power_command(form: str, **asked: Any) -> None:
     """How often two rows with a given difference are shown to differ, and the tasks that a power needs."""
     from medgauge_lib.export.tables import power_plan_table
 
     found = _power(**asked)
     _show(power_plan_table(found), form)
     if not found.study.complete:
-        done, asked_for = found.study.n_replications, found.study.asked
-        click.echo(f"medgauge: interrupted after {done:,} of {asked_for:,} replications", err=True)
-        ctx.exit(INTERRUPTED)
+        raise KeyboardInterrupt(f"{found.study.n_replications:,} of {found.study.asked:,} replications ended")
 
 
 @plan.command("difference")
