@@ -139,7 +139,8 @@ def test_a_board_without_void_tasks_says_so():
     assert isinstance(charts.void_table(found, records), Sentences)
     words = charts.conditions_table(found, records).table.set_index("condition")["on_this_board"]
     assert words["No task is removed after the fact"] == (
-        "No task version of subset holdout is void, and no row leaves a task out."
+        "No task version of subset holdout is void, and no row leaves a task out; "
+        "a task that was taken out of every record, no record shows."
     )
 
 

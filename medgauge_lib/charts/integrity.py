@@ -420,7 +420,11 @@ def conditions_table(board: Board, records: RecordSet) -> Table:
         ("One trial is one task", _trial_words(board), "fact"),
         ("Every row takes the same tasks", _same_words(board), "fact"),
         ("No run is repeated after the fact", _rerun_words(board), "fact, as far as records show"),
-        ("No task is removed after the fact", _removal_words(board, records), "fact"),
+        (
+            "No task is removed after the fact",
+            _removal_words(board, records),
+            "fact, as far as records show",
+        ),
         (
             "Tasks are built to the initiative's specification and screened by difficulty, not sampled from "
             "practice",
@@ -436,9 +440,9 @@ def conditions_table(board: Board, records: RecordSet) -> Table:
         id="exam-conditions",
         title="Conditions of the exam bound",
         caption=(
-            "The claimable bound of a passed exam is a lower bound for the probability that a task of this "
-            "kind is passed three times in a row, under these conditions. It is not about a single run, and "
-            "no capability level is issued."
+            "The claimable bound of a passed exam is a 95 % lower bound for the probability that a task of "
+            "this kind is passed three times in a row, under these conditions. It is not about a single run, "
+            "and no capability level is issued."
         ),
         alt=f"Conditions of the exam bound on {display.count(board.n_tasks, 'task')}. {_exam_words(board)}",
     )
@@ -471,13 +475,14 @@ def _removal_words(board: Board, records: RecordSet) -> str:
     runs = records.runs
     here = set(runs.loc[runs["subset"] == board.subset, "task_key"])
     n = int(board.void["task_key"].isin(here).sum())
-    if not n:
-        return f"No task version of subset {board.subset} is void, and no row leaves a task out."
     verb = "is" if n == 1 else "are"
-    return (
+    void = (
         f"{display.count(n, 'task version')} of subset {board.subset} {verb} void, for every row alike, and "
-        "listed on this page. No row leaves another task out."
+        "listed on this page. No row leaves another task out;"
+        if n
+        else f"No task version of subset {board.subset} is void, and no row leaves a task out;"
     )
+    return f"{void} a task that was taken out of every record, no record shows."
 
 
 def _exam_words(board: Board) -> str:
