@@ -377,6 +377,18 @@ def test_where_a_table_cannot_go_is_said_in_two_lines(folder, arguments, message
     assert sorted(path.name for path in tmp_path.iterdir()) == ["set"]
 
 
+def test_a_table_is_not_written_over_a_record(folder):
+    """A record that is read is never the file that is written; a new file beside it may be."""
+    record = min(folder.glob("*.json"))
+    before = record.read_bytes()
+    done = run("board", folder, "--out", record)
+    message = f"medgauge: {record}: it is among the files that are read\n  write to another place\n"
+    assert (done.exit_code, done.stderr, record.read_bytes()) == (2, message, before)
+    table = folder / "board.csv"
+    assert [run("board", folder, "--out", table).exit_code for _ in range(2)] == [0, 0]
+    table.unlink()
+
+
 def test_parquet_without_its_library_is_said(folder, monkeypatch, tmp_path):
     """Without the extra, Parquet is refused with the command that installs it, and no file is left."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -487,6 +487,16 @@ def test_check_tells_unusable_data_beside_failures(place):
     assert "t2.jsonl: its SHA-256 is" in result.stderr
 
 
+def test_scores_are_not_written_over_what_is_scored(place):
+    """A review that is read is never the file that is written."""
+    review_file = place / "reviews/t1.json"
+    before = review_file.read_bytes()
+    folders = [str(place / name) for name in ("data", "submissions", "reviews")]
+    result = CliRunner().invoke(main, ["findings", "score", *folders, "--out", str(review_file)])
+    assert (result.exit_code, review_file.read_bytes()) == (2, before)
+    assert f"{review_file}: it is among the files that are read\n  write to another place\n" in result.stderr
+
+
 def test_an_interrupted_check_shows_what_it_checked(place, monkeypatch):
     """Ctrl-C in the second of three tasks leaves the failures of the first, and says how far it came."""
     edit(place / "submissions/t1.json", lambda value: value["findings"][0].update(claim=""))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from medgauge_lib.cli.options import PATH, SEED_OPTION, SOURCES, SUBSET, one_or_many
+from medgauge_lib.cli.options import PATH, SEED_OPTION, SOURCES, SUBSET, one_or_many, require_apart
 from medgauge_lib.errors import InputError
 
 if TYPE_CHECKING:
@@ -154,6 +154,8 @@ def _write(made: Callable[[], Exported], out: Path | None, form: str | None) -> 
     wanted = format_of(out, form)
     if out is not None and out.exists() and not out.is_file():
         raise InputError("is no regular file", "name a file, or leave --out out to print", file=out)
+    if out is not None:
+        require_apart(out)
     if out is None and wanted == "parquet" and sys.stdout.isatty():
         raise InputError("Parquet is not for reading on a terminal", "name a file with --out")
     content = made().to_bytes(wanted)

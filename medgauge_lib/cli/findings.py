@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from medgauge_lib.cli.options import PATH, SEED_RANGE, format_option
+from medgauge_lib.cli.options import PATH, SEED_RANGE, format_option, require_apart
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import write_file
 from medgauge_lib.findings.aggregates import STATUSES
@@ -146,6 +146,7 @@ def score(context: click.Context, data: Path, submissions: Path, reviews: Path, 
     REVIEWS holds one <task_id>.json a task and judge_config.json. A stale review is refused and named with
     what changed; its task waits for another. The conditional mean is over scored tasks only.
     """
+    require_apart(out)
     report = score_findings(data, submissions, reviews, seed=seed)
     write_file(out, canonical_json(report.to_document()))
     _print(report.remarks, err=True)

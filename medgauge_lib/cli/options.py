@@ -11,6 +11,7 @@ from typing import Any
 import click
 import orjson
 
+from medgauge_lib.errors import InputError
 from medgauge_lib.intervals import SEED
 
 
@@ -83,6 +84,30 @@ def one_or_many(records: Sequence[Path]) -> Path | Sequence[Path]:
     'demo'
     """
     return records[0] if len(records) == 1 else records
+
+
+def require_apart(out: Path) -> None:
+    """Require that the file which the running command is to write is none of those it reads.
+
+    Parameters
+    ----------
+    out : Path
+        The file to be written.
+
+    Raises
+    ------
+    InputError
+        Where the file is there, is JSON or packed, and is or lies in a path that the command was given.
+    """
+    given = click.get_current_context().params
+    words = [word for name, value in given.items() if name != "out" for word in _listed(value)]
+    inside = any(out.resolve().is_relative_to(word.resolve()) for word in words if isinstance(word, Path))
+    if inside and out.is_file() and out.suffix in (".json", ".jsonl", ".gz"):
+        raise InputError("it is among the files that are read", "write to another place", file=out)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def as_json(value: Any) -> bytes:
