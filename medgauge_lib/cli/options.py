@@ -37,7 +37,7 @@ class Number(click.FloatRange):
 PATH = click.Path(path_type=Path)
 SEED_RANGE = click.IntRange(0, 2**64 - 1)
 SEED_OPTION = click.option(
-    "--seed", type=SEED_RANGE, default=SEED, show_default=True, help="Seed of the resamples."
+    "--seed", type=SEED_RANGE, default=SEED, show_default=True, help="Seed of all that is drawn."
 )
 SUBSET = click.option(
     "--subset",
