@@ -160,6 +160,8 @@ def test_messages_name_line_and_column(tmp_path, row, wrong):
     [
         (b"", "runs.csv", "line 1 names no columns"),
         (b"task;pass\na;1\n", "runs.csv", "there is no column task"),
+        (b"task;pass\na;1\n", "runs.csv", "part the columns by commas"),
+        (b"tsk,pass\na;b,1\n", "runs.csv", "name it so, or state in a mapping file which column it is"),
         (b"task,task,pass\n", "runs.csv", "names the column 'task' twice"),
         (b"task,pass\n\xff,1\n", "runs.csv", "line 2 is not UTF-8"),
         (b"task,pass\n", "runs.csv", "holds no run"),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from medgauge_lib.charts import display
 from medgauge_lib.cli.options import PATH, SEED_RANGE, format_option, require_apart
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import write_file
@@ -62,7 +63,7 @@ def check(context: click.Context, data: Path, submissions: Path, form: str) -> N
         _print(failures)
         told = [f"{counts[name]} {name}" for name in ("valid", "abstained", "invalid", "missing")]
         told += [f"{n} not checked" for n in (len(unusable) + n_left,) if n]
-        click.echo(f"{len(benchmark.tasks)} tasks: {', '.join(told)}")
+        click.echo(f"{display.count(len(benchmark.tasks), 'task')}: {', '.join(told)}")
     for error in unusable:
         click.echo(f"medgauge: {error}", err=True)
     if n_left:
@@ -151,5 +152,6 @@ def score(context: click.Context, data: Path, submissions: Path, reviews: Path, 
     write_file(out, canonical_json(report.to_document()))
     _print(report.remarks, err=True)
     counts = Counter(task.status for task in report.tasks)
-    click.echo(f"{len(report.tasks)} tasks: " + ", ".join(f"{counts[name]} {name}" for name in STATUSES))
+    told = ", ".join(f"{counts[name]} {name}" for name in STATUSES)
+    click.echo(f"{display.count(len(report.tasks), 'task')}: {told}")
     context.exit(1 if report.remarks else 0)

@@ -156,8 +156,8 @@ def summary_text(summary: ImportSummary, out: Path) -> str:
     str
     """
     lines = [
-        f"{out / board['records']}: {board['n_records']} records, {board['n_tasks']} tasks, "
-        f"{board['n_runs']} runs"
+        f"{out / board['records']}: {display.count(board['n_records'], 'record')}, "
+        f"{display.count(board['n_tasks'], 'task')}, {display.count(board['n_runs'], 'run')}"
         + (
             f"; the first three runs of each task, {board['runs_left_out']} later ones left out"
             if board["runs_left_out"]

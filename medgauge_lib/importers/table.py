@@ -328,9 +328,11 @@ def _names(header: Sequence[str], columns: Mapping[str, str], source: Path) -> d
     missing = [] if "task" in names else ["task"]
     missing += [] if "pass" in names or sides <= names.keys() else ["pass"]
     if missing:
+        unparted = len(header) == 1 and not {";", "\t"}.isdisjoint(header[0])
+        name_it = "name it so, or state in a mapping file which column it is"
         raise InputError(
             f"line 1: there is no column {missing[0]}; the table has {printable(counted(header))[:300]}",
-            "name it so, or state in a mapping file which column it is",
+            "part the columns by commas" if unparted else name_it,
             file=source,
         )
     return names
