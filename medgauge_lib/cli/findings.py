@@ -15,7 +15,6 @@ from pathlib import Path
 
 import click
 
-from medgauge_lib.charts import display
 from medgauge_lib.cli.options import PATH, SEED_RANGE, format_option, require_apart
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import write_file
@@ -63,7 +62,7 @@ def check(context: click.Context, data: Path, submissions: Path, form: str) -> N
         _print(failures)
         told = [f"{counts[name]} {name}" for name in ("valid", "abstained", "invalid", "missing")]
         told += [f"{n} not checked" for n in (len(unusable) + n_left,) if n]
-        click.echo(f"{display.count(len(benchmark.tasks), 'task')}: {', '.join(told)}")
+        click.echo(f"{_tasks(len(benchmark.tasks))}: {', '.join(told)}")
     for error in unusable:
         click.echo(f"medgauge: {error}", err=True)
     if n_left:
@@ -85,6 +84,13 @@ def _checked(benchmark: Benchmark, submissions: Path) -> tuple[list[Checked], li
             except InputError as error:
                 unusable.append(error)
     return checked, unusable
+
+
+def _tasks(n: int) -> str:
+    # Loaded where it is used: the help waits for no drawing library.
+    from medgauge_lib.charts import display
+
+    return display.count(n, "task")
 
 
 def _print(failures: Iterable[Failure], *, err: bool = False) -> None:
@@ -153,5 +159,5 @@ def score(context: click.Context, data: Path, submissions: Path, reviews: Path, 
     _print(report.remarks, err=True)
     counts = Counter(task.status for task in report.tasks)
     told = ", ".join(f"{counts[name]} {name}" for name in STATUSES)
-    click.echo(f"{display.count(len(report.tasks), 'task')}: {told}")
+    click.echo(f"{_tasks(len(report.tasks))}: {told}")
     context.exit(1 if report.remarks else 0)
