@@ -30,7 +30,7 @@ report: demo ## build the report of the demo set, or of PARAMS=params/x.yaml
 	$(BIN)/medgauge report $(PARAMS)
 
 test: $(STAMP) ## run every test
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadscope
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 lab: demo ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab --notebook-dir=. notebooks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from dask_cluster import Cluster, cluster
 from hypothesis import settings
 
 from medgauge_lib import demo
+from medgauge_lib.files import locked
 from medgauge_lib.report.build import build
 
 if TYPE_CHECKING:
@@ -21,6 +23,17 @@ if TYPE_CHECKING:
 # How long an example takes says nothing about what is right; the first one may load a library.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+LONGEST = (
+    *("test_browser", "test_notebooks", "test_report", "test_kill", "test_files", "test_methodology_report"),
+    *("test_audit", "test_figures_by_definition", "test_simulation", "test_charts", "test_planning_report"),
+)
+"""Files that take longest, longest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first: then no worker ends long before another."""
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
 
 
 @pytest.fixture(autouse=True)
@@ -45,20 +58,33 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of all reports, with the public report of the demo's largest board, as pages and one file."""
-    root = tmp_path_factory.mktemp("published")
+    """Folder of all reports, with public ones of two demo boards: the largest one, and one of the other kind.
+
+    It is made once for all workers, so no test changes it.
+    """
+    place = tmp_path_factory.getbasetemp()
+    root = (place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "published"
+    with locked(root):
+        if not (root / "whole").exists():
+            publish(root)
+            (root / "whole").touch()
+    return root / "reports"
+
+
+def publish(root: Path) -> None:
+    """Write the demo set and a project for it, and build two of its reports."""
     demo.write(root / "demo")
     project = Path(__file__).parents[1]
     shutil.copytree(project / "notebooks", root / "notebooks", ignore=shutil.ignore_patterns(".*"))
     shutil.copytree(project / "params", root / "params")
-    build(
-        [root / "params/demo-ward-1.1.0.yaml"],
-        out=root / "reports",
-        notebooks=root / "notebooks",
-        single_file=True,
-        progress=False,
-    )
-    return root / "reports"
+    for name, single_file in (("demo-ward-1.1.0", True), ("demo-lab-0.1.0", False)):
+        build(
+            [root / f"params/{name}.yaml"],
+            out=root / "reports",
+            notebooks=root / "notebooks",
+            single_file=single_file,
+            progress=False,
+        )
 
 
 @pytest.fixture

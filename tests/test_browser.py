@@ -189,16 +189,7 @@ def built(root: Path, file: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def lab(published: Path) -> Path:
-    """Folder of the public report of the demo's other kind of board, beside that of the largest one."""
-    root = published.parent
-    file = root / "params/demo-lab-0.1.0.yaml"
-    (made,) = build([file], out=published, notebooks=root / "notebooks", progress=False)
-    return made.folder
-
-
-@pytest.fixture(scope="session")
-def facts(report: Path, others: Path, lab: Path, published: Path, browser: Browser) -> dict[Path, Facts]:
+def facts(report: Path, others: Path, published: Path, browser: Browser) -> dict[Path, Facts]:
     """What one visit to each page of the reports, to their single files and to a list of reports finds out.
 
     Nothing was requested, asked or written to the console. The accessibility checker looks at hostile and
@@ -206,7 +197,7 @@ def facts(report: Path, others: Path, lab: Path, published: Path, browser: Brows
     single file holds the data of its pages once more.
     """
     found = {}
-    ward = published / "bm-demo-ward/1.1.0"
+    ward, lab = published / "bm-demo-ward/1.1.0", published / "bm-demo-lab/0.1.0"
     files = [file for one in (report, others, ward, lab) for file in sorted(one.glob("*.html"))]
     for file in (*files, published / "index.html"):
         context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
