@@ -109,7 +109,7 @@ def opened(browser: Browser) -> Iterator[Any]:
         context.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A scheduler and two workers on the loopback interface."""
     with cluster(tmp_path_factory.mktemp("dask"), 2) as running:
