@@ -64,7 +64,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     place = tmp_path_factory.getbasetemp()
     root = (place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "published"
-    with locked(root):
+    with locked(root.with_name("publishing")):  # not `root`, which what is written in it locks
         if not (root / "whole").exists():
             publish(root)
             (root / "whole").touch()
