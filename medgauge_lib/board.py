@@ -40,7 +40,7 @@ from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES, SEED, estimate
 from medgauge_lib.outcomes import Outcomes, live_runs, outcomes
 from medgauge_lib.pairs import Pair, Pairs, Resolution, compare, resolution
 from medgauge_lib.records import RecordSet
-from medgauge_lib.results import Absent, Estimate, Interval, as_float
+from medgauge_lib.results import Absent, Estimate, Interval, Tabular, as_float
 
 RECORD_ORDER: tuple[Quantity, ...] = ("pass_at_3", "pass_pow_3", "task_pass_rate", "continuous_score")
 """The four quantities in the order in which a result record writes them."""
@@ -97,8 +97,8 @@ class Row:
         return self.pass_at_3.value - self.pass_pow_3.value
 
 
-@dataclass(frozen=True)
-class Board:
+@dataclass(frozen=True, repr=False)
+class Board(Tabular):
     """Rows of one subset of one benchmark version, in order, and how they were compared.
 
     Attributes

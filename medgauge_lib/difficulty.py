@@ -33,7 +33,7 @@ from medgauge_lib.intervals import clopper_pearson, estimate
 from medgauge_lib.labels import CLASSES, DIFFICULTY, Label, Labels, Publish
 from medgauge_lib.outcomes import N_RUNS, Outcomes, outcomes
 from medgauge_lib.records import RecordSet
-from medgauge_lib.results import Absent, Estimate, as_float, as_written
+from medgauge_lib.results import Absent, Estimate, Tabular, as_float, as_written
 
 Provenance = Literal["recomputed", "as published"]
 
@@ -169,8 +169,8 @@ class Distribution:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Difficulty:
+@dataclass(frozen=True, repr=False)
+class Difficulty(Tabular):
     """Strata of every row of a board, and the tasks behind them. No task key is in it.
 
     Attributes

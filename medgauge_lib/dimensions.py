@@ -26,7 +26,7 @@ from medgauge_lib.labels import Labels, Publish
 from medgauge_lib.outcomes import outcomes
 from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
 from medgauge_lib.records import RecordSet
-from medgauge_lib.results import Absent, Estimate, Interval
+from medgauge_lib.results import Absent, Estimate, Interval, Tabular
 from medgauge_lib.usage import median, tokens
 
 Better = Literal["higher", "lower", "neither"]
@@ -140,8 +140,8 @@ class RowDimensions:
         raise KeyError(f"{name!r}, {part!r} is no figure of a dimension")
 
 
-@dataclass(frozen=True)
-class Dimensions:
+@dataclass(frozen=True, repr=False)
+class Dimensions(Tabular):
     """The ten dimensions of every row of a board.
 
     Attributes

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from medgauge_lib.outcomes import N_RUNS, Outcomes
-from medgauge_lib.results import ALPHA, Absent
+from medgauge_lib.results import ALPHA, Absent, Tabular
 from medgauge_lib.usage import exact_sum
 
 Quantity = Literal["pass_pow_3", "pass_at_3", "task_pass_rate", "continuous_score"]
@@ -103,8 +103,8 @@ def _require_draw(n_passed: int, n_runs: int, k: int) -> None:
         raise ValueError(f"k must lie in 1..n_runs = {n_runs}, but got {k}; fewer runs give no estimate")
 
 
-@dataclass(frozen=True)
-class Values:
+@dataclass(frozen=True, repr=False)
+class Values(Tabular):
     """One quantity of every row, exactly: the value of task t in row r is ``x[t, r] / denominator``.
 
     Attributes

@@ -23,7 +23,7 @@ from medgauge_lib.checks import agrees
 from medgauge_lib.estimators import SUBJECT_SIDE, VETO_CATEGORIES
 from medgauge_lib.outcomes import SUBSETS, live_runs
 from medgauge_lib.records import INITIATIVE, RecordSet, is_verified
-from medgauge_lib.results import Absent, as_float
+from medgauge_lib.results import Absent, Tabular, as_float
 
 REASONS = (
     "missed",
@@ -182,8 +182,8 @@ class RowFailures:
         return Absent(f"no live run of subset {name}")
 
 
-@dataclass(frozen=True)
-class Failures:
+@dataclass(frozen=True, repr=False)
+class Failures(Tabular):
     """Failures of every record of a benchmark version.
 
     Attributes

@@ -17,6 +17,7 @@ import pandas as pd
 from medgauge_lib.checks import require_usable
 from medgauge_lib.errors import InputError
 from medgauge_lib.records import RecordSet
+from medgauge_lib.results import Tabular
 
 N_RUNS = 3
 """Runs of every task for every subject (methodology 0.1.0, "Who is measured")."""
@@ -25,8 +26,8 @@ SUBSETS = ("dev", "holdout", "calib")
 """The subsets of a benchmark version; the board is the holdout subset."""
 
 
-@dataclass(frozen=True)
-class Outcomes:
+@dataclass(frozen=True, repr=False)
+class Outcomes(Tabular):
     """What happened, as integers: ``n_tasks`` tasks down, ``n_rows`` rows across.
 
     Attributes

@@ -29,7 +29,7 @@ import pandas as pd
 from medgauge_lib.estimators import Quantity, Values
 from medgauge_lib.intervals import SEED, bca, resampled_sums
 from medgauge_lib.progress import steps
-from medgauge_lib.results import LEVEL, Absent, Interval, as_float
+from medgauge_lib.results import LEVEL, Absent, Interval, Tabular, as_float
 
 FAMILY_ALPHA = Fraction(1, 20)
 """Adjusted p at or below which two rows are shown to differ."""
@@ -87,8 +87,8 @@ class Pair:
         )
 
 
-@dataclass(frozen=True)
-class Pairs:
+@dataclass(frozen=True, repr=False)
+class Pairs(Tabular):
     """Comparison of every two rows in one quantity.
 
     Attributes

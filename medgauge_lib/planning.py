@@ -27,7 +27,7 @@ from medgauge_lib.intervals import SEED
 from medgauge_lib.outcomes import N_RUNS
 from medgauge_lib.pairs import FAMILY_ALPHA
 from medgauge_lib.parallel import Workers
-from medgauge_lib.results import ALPHA, LEVEL, Absent, as_float, as_written
+from medgauge_lib.results import ALPHA, LEVEL, Absent, Tabular, as_float, as_written
 from medgauge_lib.simulation.power import MAX_TASKS, Contest, Power, exact_power, exact_powers
 from medgauge_lib.simulation.power import power as simulated
 from medgauge_lib.simulation.study import Study
@@ -103,8 +103,8 @@ def _claims(n_tasks: int, bound: Fraction) -> bool:
     return bool(bound.numerator**n_tasks <= as_written(ALPHA) * bound.denominator**n_tasks)
 
 
-@dataclass(frozen=True)
-class ExamPlan:
+@dataclass(frozen=True, repr=False)
+class ExamPlan(Tabular):
     """What exams of several sizes may claim.
 
     Attributes
@@ -155,8 +155,8 @@ def exam_plan(bounds: Sequence[Fraction | float] = THRESHOLDS, n_tasks: Sequence
     )
 
 
-@dataclass(frozen=True)
-class PowerPlan:
+@dataclass(frozen=True, repr=False)
+class PowerPlan(Tabular):
     """How often two rows are shown to differ, by number of tasks.
 
     Attributes
@@ -312,8 +312,8 @@ class Detectable:
         return self.a if isinstance(self.a, Absent) else self.a.power(N_RUNS) - self.b.power(N_RUNS)
 
 
-@dataclass(frozen=True)
-class DifferencePlan:
+@dataclass(frozen=True, repr=False)
+class DifferencePlan(Tabular):
     """Minimum detectable differences by number of tasks.
 
     Attributes

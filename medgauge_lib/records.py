@@ -42,7 +42,7 @@ _COUNTS = ("actions", "tool_calls", "tokens_in", "tokens_out")
 _MEASURES = ("wall_clock_sec", "amount")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RecordSet:
     """The records of one benchmark version.
 
@@ -83,6 +83,12 @@ class RecordSet:
     published: Mapping[str, Published]
     paths: Mapping[str, Path]
     decimals: Mapping[str, Mapping[Place, int]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"RecordSet of {self.benchmark} {self.benchmark_version}: {len(self.subjects):,} subjects, "
+            f"{len(self.runs):,} runs"
+        )
 
     @cached_property
     def void(self) -> pd.DataFrame:

@@ -6,9 +6,13 @@ reason, never 0 and never NaN. Exact values stay `fractions.Fraction`; a float i
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, SupportsFloat
+from typing import TYPE_CHECKING, Literal, SupportsFloat
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEVEL = 0.95
 """Confidence level of every two-sided interval and every one-sided bound of methodology 0.1.0."""
@@ -35,6 +39,28 @@ def as_written(number: Fraction | float) -> Fraction:
     (Fraction(1, 10), False)
     """
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
+
+
+class Tabular(ABC):
+    """A result that is a table, and shows itself as one in a notebook and on a terminal.
+
+    Examples
+    --------
+    >>> from medgauge_lib import board, demo
+    >>> board(demo.record_set("bm-demo-lab", "0.1.0"))  # doctest: +ELLIPSIS
+    Board
+       rank ...
+    """
+
+    @abstractmethod
+    def to_frame(self) -> pd.DataFrame:
+        """Return the result as a tidy table."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}\n{self.to_frame()!r}"
+
+    def _repr_html_(self) -> str:
+        return self.to_frame().to_html(max_rows=60, max_cols=20, show_dimensions=True)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import altair as alt
 import pandas as pd
 import pytest
@@ -14,6 +16,7 @@ from medgauge_lib import audit, board, charts, check, compare, demo, difficulty,
 from medgauge_lib.checks import findings_frame
 from medgauge_lib.findings import write_packets
 from medgauge_lib.labels import read_labels
+from medgauge_lib.planning import exam_plan
 from medgauge_lib.results import Absent
 
 NO_TABLES = {"Absent", "Estimate", "InputError", "Interval", "RecordSet"}
@@ -53,6 +56,26 @@ def test_every_public_result_shows_as_a_table(records, found, tmp_path):
         assert isinstance(frame, pd.DataFrame)
         assert len(frame) > 0
         assert frame.columns.is_unique
+
+
+def test_a_result_shows_itself_as_its_table(found):
+    """A notebook and a terminal show the table of a result, and no label of it is markup."""
+    row = replace(found.rows[0], label="<img src=x onerror=alert(1)>")
+    hostile = replace(found, rows=(row, *found.rows[1:]))
+    for one in (hostile, found.pairs, found.outcomes, exam_plan([0.8], [10])):
+        frame = one.to_frame()
+        assert repr(one) == f"{type(one).__name__}\n{frame!r}"
+        shown = one._repr_html_()
+        assert shown.count("<tr") == min(len(frame), 60) + 1 + (len(frame) > 60)
+        assert f"<p>{len(frame)} rows" in shown
+    assert "<img" not in hostile._repr_html_()
+    assert "&lt;img src=x" in hostile._repr_html_()
+
+
+def test_records_say_in_a_line_what_they_are(records):
+    """A record set tells its benchmark and its size, not its content."""
+    said = f"RecordSet of bm-demo-ward 1.1.0: 14 subjects, {len(records.runs):,} runs"
+    assert repr(records) == said
 
 
 def test_values_show_the_mean_of_every_row(found):

@@ -38,7 +38,7 @@ from medgauge_lib.intervals import QUANTILE_RULE
 from medgauge_lib.labels import Labels
 from medgauge_lib.progress import steps
 from medgauge_lib.records import Place, Published, RecordSet
-from medgauge_lib.results import Absent
+from medgauge_lib.results import Absent, Tabular
 from medgauge_lib.schema import pointer, quoted
 
 Outcome = Literal["agrees", "differs", "not implemented", "closed", "undecided"]
@@ -134,8 +134,8 @@ class Compared(NamedTuple):
                 return ""
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class Audit(Tabular):
     """Every published figure of a record set, and every rule with its findings.
 
     Attributes

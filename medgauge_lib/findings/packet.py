@@ -33,6 +33,7 @@ from medgauge_lib.findings.corpus import Corpus
 from medgauge_lib.findings.gates import STATES, Failure
 from medgauge_lib.findings.statistics import Checked, check_task, stray_failures, submission_path
 from medgauge_lib.progress import steps
+from medgauge_lib.results import Tabular
 from medgauge_lib.schema import quoted
 
 DOCUMENTS, FEWEST, MOST = 160, 60, 2000
@@ -45,8 +46,8 @@ STATEMENT = (
 """What a packet and a report say about the audit."""
 
 
-@dataclass(frozen=True)
-class Packet:
+@dataclass(frozen=True, repr=False)
+class Packet(Tabular):
     """The documents of one audit.
 
     Attributes
@@ -321,8 +322,8 @@ def audit(out: Path, *, seed: str | None = None, documents: int | None = None) -
     return Audit(config["audit_seed"], int(config["audit_documents"]), stored=True)
 
 
-@dataclass(frozen=True)
-class Packets:
+@dataclass(frozen=True, repr=False)
+class Packets(Tabular):
     """The packets that were written, and the submissions that got none.
 
     Attributes

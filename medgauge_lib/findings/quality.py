@@ -44,7 +44,7 @@ from medgauge_lib.findings.review import WEIGHTS, review_failures, score_review
 from medgauge_lib.findings.statistics import Checked, Statistic, check_task, stray_failures
 from medgauge_lib.intervals import SEED
 from medgauge_lib.progress import steps
-from medgauge_lib.results import Absent, as_float
+from medgauge_lib.results import Absent, Tabular, as_float
 from medgauge_lib.schema import quoted
 
 STATEMENTS = (
@@ -61,8 +61,8 @@ _CONTEXT = 120
 _BIN = 10
 
 
-@dataclass(frozen=True)
-class QualityReport:
+@dataclass(frozen=True, repr=False)
+class QualityReport(Tabular):
     """Everything a report of finding quality shows.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import pandas as pd
 
+from medgauge_lib.results import Tabular
 from medgauge_lib.simulation.blocks import Block, Replications, Tally, replicate
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ L = TypeVar("L", bound=Line)
 S = TypeVar("S")
 
 
-@dataclass(frozen=True)
-class Study(Generic[L]):
+@dataclass(frozen=True, repr=False)
+class Study(Tabular, Generic[L]):
     """Result of a simulation study.
 
     Attributes
