@@ -96,11 +96,11 @@ class Progress:
             self._tell_time()
 
     def _left(self, now: float) -> str:
-        """Say how long the rest will take, where it goes on as it went."""
+        """Say how long the rest will take, where it goes on as it went, unless it is over at once."""
         from tqdm import tqdm
 
         left = (now - self._began) / self._ended * (self._total - self._ended)
-        return f", about {tqdm.format_interval(left)} left"
+        return f", about {tqdm.format_interval(left)} left" if left >= 1 else ""
 
     def _tell_time(self) -> None:
         """Print how far it is and what is left, where it is time for a line."""
@@ -108,10 +108,12 @@ class Progress:
         silent = now - self._screen.last
         tenths = self._ended * 10 // self._total
         due = tenths > self._tenths or silent > PATIENCE_SECONDS
-        if silent < QUIET_SECONDS or not due or self._ended == self._total:
+        if silent < QUIET_SECONDS or not due:
             return
-        self._tenths, self._screen.last = tenths, now
-        _print(f"{self._unit} {self._ended} of {self._total}{self._left(now)}")
+        left = self._left(now)
+        if left:
+            self._tenths, self._screen.last = tenths, now
+            _print(f"{self._unit} {self._ended} of {self._total}{left}")
 
     def say(self, text: str) -> None:
         """Tell one thing.

@@ -69,6 +69,18 @@ def test_what_is_over_at_once_is_not_told(
     assert capsys.readouterr() == ("", "")
 
 
+def test_what_is_nearly_over_is_not_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where less than a second is left nobody is told to wait, however long the command took to begin."""
+    clock = iter([0.0, 3.0, *(3.1 + step / 10 for step in range(5))])
+    monkeypatch.setattr(progress, "QUIET_SECONDS", SECONDS)
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    with shown():
+        assert list(steps(range(5), unit="record")) == list(range(5))
+    assert capsys.readouterr() == ("", "")
+
+
 @pytest.mark.usefixtures("seconds")
 def test_long_steps_are_told_before_a_tenth_is_done(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
