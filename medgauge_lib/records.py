@@ -281,18 +281,25 @@ def record_files(folder: Path) -> list[Path]:
         names = sorted(os.listdir(folder))
     except OSError as error:
         raise unreadable(folder, error, what="a folder of records") from None
-    records = [
-        folder / name
-        for name in names
-        if name.endswith(".json") and not name.endswith(".labels.json") and not name.startswith(".")
-    ]
+    records = [folder / name for name in names if _may_be_record(name)]
     if not records:
-        raise InputError(
-            "the folder holds no record (*.json)",
-            "put one JSON file a record directly into it",
-            file=folder,
-        )
+        raise InputError("the folder holds no record (*.json)", _where_records_are(folder), file=folder)
     return records
+
+
+def _may_be_record(name: str) -> bool:
+    return name.endswith(".json") and not name.endswith(".labels.json") and not name.startswith(".")
+
+
+def _where_records_are(folder: Path) -> str:
+    """Name a folder below that has what may be records, as deep as imports put them."""
+    found = (path for depth in (1, 2, 3) for path in sorted(folder.glob("*/" * depth + "*.json")))
+    below = next((path.parent for path in found if _may_be_record(path.name)), None)
+    return (
+        f"give a folder that does, such as {below}"
+        if below
+        else "put one JSON file a record directly into it"
+    )
 
 
 def _read(path: Path) -> _Part:
