@@ -127,7 +127,7 @@ class Labels:
         return tuple(notes)
 
 
-def read_labels(path: str | os.PathLike[str]) -> Labels:
+def read_labels(path: str | os.PathLike[str], records: RecordSet | None = None) -> Labels:
     """Read the labels of the tasks of one benchmark version.
 
     Parameters
@@ -136,6 +136,8 @@ def read_labels(path: str | os.PathLike[str]) -> Labels:
         A JSON object of task keys: each to its class, an integer from 1 to 4, or to an object with
         ``difficulty`` and further labels. A further label is a text, a finite number, or true or false, and
         of one kind throughout its family. A task may lack it.
+    records : RecordSet, optional
+        The records beside the labels, which must hold one of the labelled tasks at least.
 
     Returns
     -------
@@ -144,7 +146,7 @@ def read_labels(path: str | os.PathLike[str]) -> Labels:
     Raises
     ------
     InputError
-        If the file cannot be read or is not of that form; the place is named.
+        If the file cannot be read, is not of that form (the place is named), or labels other tasks alone.
 
     Examples
     --------
@@ -161,6 +163,12 @@ def read_labels(path: str | os.PathLike[str]) -> Labels:
     further = sorted({family for labels in by_task.values() for family in labels} - {DIFFICULTY})
     for family in further:
         _one_kind(file, family, by_task)
+    if records is not None and by_task.keys().isdisjoint(records.runs["task_key"]):
+        raise InputError(
+            f"labels no task of {records.benchmark} {records.benchmark_version}",
+            "give the labels of that benchmark and version",
+            file=file,
+        )
     return Labels(len(by_task), (DIFFICULTY, *further), dict(sorted(by_task.items())))
 
 

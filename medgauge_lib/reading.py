@@ -212,11 +212,16 @@ def strict_yaml(path: Path, *, what: str, most: int) -> yaml.Node | None:
         raise InputError(*marked, file=path)
     try:
         text = data.decode()
-        # An alias would let a small file stand for an enormous one.
+        depth = 0
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            line = 0 if event.start_mark is None else event.start_mark.line + 1
+            # An alias would let a small file stand for an enormous one.
             if isinstance(event, yaml.AliasEvent):
-                line = 0 if event.start_mark is None else event.start_mark.line + 1
                 raise InputError(f"line {line}: holds an alias (*name)", "write it out", file=path)
+            # The parser takes minutes over brackets that thousands of brackets hold.
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise InputError(f"line {line}: is nested too deeply", _YAML, file=path)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         for line, wrong in _wrong_names(node):
             raise InputError(f"line {line}: {wrong}", _YAML, file=path)
@@ -231,10 +236,11 @@ def strict_yaml(path: Path, *, what: str, most: int) -> yaml.Node | None:
     except yaml.reader.ReaderError as error:
         wrong = f"holds the control character U+{int(error.character):04X}"
         raise InputError(wrong, _YAML, file=path) from None
-    except RecursionError:
-        raise InputError("is nested too deeply", _YAML, file=path) from None
     return node
 
+
+_DEEPEST = 20
+"""Lists and blocks of YAML that may stand in one another; files of params or of a mapping need four."""
 
 _YAML = "write one name: value on each line"
 

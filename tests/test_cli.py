@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from make_records import record, write
+from make_records import ONE_TASK, record, task, write
 
 from medgauge_lib import __version__, board, read_records
 from medgauge_lib.cli import main
@@ -89,6 +89,16 @@ def test_board_with_labels_shows_the_classes(folder, tmp_path):
     assert first["task_pass_rate_low"] is None
     refused = run("board", folder, "--labels", labels, "--format", "csv")
     assert (refused.exit_code, refused.stdout) == (2, "")
+
+
+def test_a_board_none_of_whose_tasks_is_labelled_says_so(tmp_path):
+    """Where the labelled tasks are all of another subset the board stands, and says that it has no class."""
+    tasks = [task(1, ONE_TASK[1]), task(2, ONE_TASK[1], subset="dev")]
+    labels = tmp_path / "labels.json"
+    labels.write_text(json.dumps({tasks[1]["task_key"]: 2}))
+    done = run("board", write(tmp_path / "set", record(tasks=tasks)), "--labels", labels)
+    assert done.exit_code == 0, done.stderr
+    assert "By class of difficulty: no task of this board has a label." in done.stdout
 
 
 def test_a_broken_community_record_hides_no_comparison(folder):

@@ -114,6 +114,16 @@ def test_fault_is_named_in_two_lines(tmp_path, labels, pointer, wrong):
         assert caught.value.pointer == pointer
 
 
+def test_labels_of_other_tasks_alone_are_refused(tmp_path):
+    """Labels beside records that hold none of their tasks are those of something else, and are not used."""
+    records = read_records(write(tmp_path / "r", record()))
+    path = written(tmp_path, {B: 1, C: 2})
+    assert read_labels(path).n_tasks == 2
+    with pytest.raises(InputError, match=r"labels no task of bm-\S+ [0-9.]+\n  give the labels of that"):
+        read_labels(path, records)
+    assert read_labels(written(tmp_path, {A: 1, B: 2}), records).n_tasks == 2
+
+
 @pytest.mark.parametrize("name", ["missing.json", "folder", "missing/x.json"])
 def test_file_that_cannot_be_read_is_an_input_error(tmp_path, name):
     """A missing file or a folder in its place is said, not raised as an error of the system."""

@@ -21,7 +21,7 @@ from medgauge_lib.charts import plans
 from medgauge_lib.charts.figure import figure
 from medgauge_lib.cli import main
 from medgauge_lib.export.tables import difference_plan_table, exam_plan_table, power_plan_table
-from medgauge_lib.pairs import mcnemar_p
+from medgauge_lib.pairs import mcnemar_p, resolution
 from medgauge_lib.parallel import Workers
 from medgauge_lib.planning import (
     difference_plan,
@@ -300,6 +300,11 @@ def test_charts_of_plans_draw_what_their_tables_hold(plan):
     assert figure(chart, id="d", title="D", caption="C", table=plans.difference_frame(differences)).n_marks
     steps = plans.resolution_frame(38, 127).set_index("n_rows")
     assert (steps.loc[38, "n_pairs"], steps.loc[38, "n_discordant"]) == (703, 15)
+    assert {n: int(need) for n, need in steps["n_discordant"].items()} == {
+        n: resolution(n, 127).n_discordant
+        for n in range(2, 61)
+        if n in (2, 38, 60) or resolution(n, 127).n_discordant > resolution(n - 1, 127).n_discordant
+    }
     chart = plans.resolution_chart(38, 127)
     assert (
         "With 38 rows it is 15 tasks of the 127 planned."

@@ -298,18 +298,21 @@ def resolution_chart(n_rows: int, n_tasks: int) -> rows.Layers:
 
 
 def resolution_frame(n_rows: int, n_tasks: int) -> pd.DataFrame:
-    """Data of `resolution_chart`: rows, pairs, discordant tasks, their share of the tasks, and words."""
-    lines = []
-    for n in range(2, max(_LEAST_ROWS, round(1.2 * n_rows)) + 1):
+    """Data of `resolution_chart`: rows, pairs, discordant tasks, their share of the tasks, and words.
+
+    A line stands for each number of rows from which on another task is needed, for the planned one and the
+    last; nothing changes in between.
+    """
+    last = max(_LEAST_ROWS, round(1.2 * n_rows))
+    lines: list[tuple[int, int, int, float, str]] = []
+    for n in range(2, last + 1):
         found = resolution(n, n_tasks)
         if isinstance(found, Absent):
             continue
-        words = (
-            f"planned: {display.count(n, 'row')}, {display.count(found.n_discordant, 'task')}"
-            if n == n_rows
-            else ""
-        )
-        lines.append((n, found.n_pairs, found.n_discordant, found.n_discordant / n_tasks, words))
+        planned = f"planned: {display.count(n, 'row')}, {display.count(found.n_discordant, 'task')}"
+        if n in (n_rows, last) or not lines or found.n_discordant != lines[-1][2]:
+            share = found.n_discordant / n_tasks
+            lines.append((n, found.n_pairs, found.n_discordant, share, planned if n == n_rows else ""))
     return pd.DataFrame(lines, columns=["n_rows", "n_pairs", "n_discordant", "share_of_tasks", "words"])
 
 

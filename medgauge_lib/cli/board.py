@@ -37,7 +37,7 @@ def board_command(records: Sequence[Path], subset: str, seed: int, form: str, la
         raise click.UsageError(f"--labels goes with --format table or json; {form} holds one line a row")
     held = read_records(one_or_many(records))
     found = board(held, subset, seed=seed)
-    strata = difficulty(held, found, read_labels(labels), publish="internal") if labels else None
+    strata = difficulty(held, found, read_labels(labels, held), publish="internal") if labels else None
     match form:
         case "json":
             click.echo(

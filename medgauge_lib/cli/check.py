@@ -33,7 +33,7 @@ def check_command(ctx: click.Context, records: Sequence[Path], labels: Path | No
     from medgauge_lib.records import read_records
 
     found = read_records(one_or_many(records))
-    known = None if labels is None else read_labels(labels)
+    known = None if labels is None else read_labels(labels, found)
     outcome = checked(found)
     ranked = set(found.subjects.loc[found.subjects["verified"], "id"])
     held = None if ranked & set(unusable(found)) else audit(found, labels=known)

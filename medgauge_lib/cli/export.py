@@ -143,7 +143,7 @@ def _labelled(
     held, found = _board(records, subset, seed)
     if labels is None:
         return measure(held, found, None, publish="public"), found
-    return measure(held, found, read_labels(labels), publish="internal"), found
+    return measure(held, found, read_labels(labels, held), publish="internal"), found
 
 
 def _write(made: Callable[[], Exported], out: Path | None, form: str | None) -> None:

@@ -46,6 +46,8 @@ def strata_text(strata: Difficulty) -> str:
         for stratum in row.strata
         if stratum.n_tasks
     ]
+    if not lines:
+        return "By class of difficulty: no task of this board has a label."
     frame = pd.DataFrame(lines)
     left = {"subject": f"{{:<{frame['subject'].str.len().max()}}}".format}
     heading = "By class of difficulty; classes are ordered, never averaged:"

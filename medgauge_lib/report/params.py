@@ -402,6 +402,16 @@ def _power(text: str) -> float:
     return share
 
 
+def _spread(text: str) -> float:
+    """Accept a spread that some rates have: none, or enough to have quantiles."""
+    from medgauge_lib.simulation.worlds import LEAST_SPREAD
+
+    spread = _share(text)
+    if spread != 0 and not LEAST_SPREAD <= spread < 0.5:
+        raise ValueError(f"is neither 0 nor a decimal number from {LEAST_SPREAD} to below 0.5")
+    return spread
+
+
 def _line(text: str) -> str:
     """Accept one printable line."""
     if not text.strip() or not text.isprintable():
@@ -447,7 +457,7 @@ _CONVERT: Mapping[str, Callable[[str], str | int | float]] = {
     "tasks": _whole(1, 2_000),
     "ahead": _share,
     "behind": _share,
-    "spread": _share,
+    "spread": _spread,
     "correlation": _share,
     "power": _power,
     "publish": _one_of(PUBLISH),
