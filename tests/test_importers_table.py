@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 
@@ -179,6 +180,32 @@ def test_messages_name_line_and_column(tmp_path, row, wrong):
 def test_what_is_no_table_is_refused(tmp_path, text, name, wrong):
     """Broken files are refused in two lines that say where, and nothing is written."""
     assert wrong in refused(tmp_path, text, name)
+
+
+@pytest.mark.parametrize(
+    "amount", ["1_000", "1,000.50", "1.000,50", "\u0661\u0662", "-1", "-0.0", "1e400", "0x10", "nan"]
+)
+def test_what_only_looks_like_an_amount_is_refused(tmp_path, amount):
+    """An amount is written with the digits 0 to 9 and one point; nothing else is guessed at."""
+    assert f"line 2, column amount: '{amount}' is no amount" in refused(
+        tmp_path, "task,pass,amount\n" + f'a,1,"{amount}"\n' * 3
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [(("us", None), "date value out of range"), (("ns", "Europe/Nowhere"), "zoneinfo")]
+)
+def test_a_parquet_column_that_python_cannot_hold_is_named(tmp_path, kind, said):
+    """A day beyond the calendar or an unknown time zone is told with its column."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    content = io.BytesIO()
+    when = pa.array([2**62] * 3, pa.timestamp(*kind))
+    parquet.write_table(pa.table({"task": ["a"] * 3, "pass": [True] * 3, "when": when}), content)
+    message = refused(tmp_path, content.getvalue(), "runs.parquet")
+    assert "runs.parquet: column when cannot be read: " in message
+    assert said in message
 
 
 @pytest.mark.parametrize(

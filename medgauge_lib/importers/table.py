@@ -11,6 +11,8 @@ import codecs
 import csv
 import io
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +68,7 @@ _FACTS = ("model", "model_snapshot", "harness", "harness_version", "reasoning_ef
 _COUNTS = ("actions", "tool_calls", "tokens_in", "tokens_out")
 _MEASURES = ("wall_clock_sec", "amount")
 _FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_NUMBER = re.compile(r"\+?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _LONGEST = 10_000
 
 
@@ -141,12 +144,9 @@ class _Row:
         value = self.cells.get(column)
         if value is None:
             return None
-        number = math.nan
-        if isinstance(value, str | int | float) and not isinstance(value, bool):
-            try:
-                number = float(value)
-            except (ValueError, OverflowError):
-                number = math.nan
+        # float() would also take 1_000, and the digits of every script.
+        text = str(value).strip() if isinstance(value, str | int | float) else ""
+        number = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not math.isfinite(number) or not 0 <= number <= LARGEST:
             raise self.wrong(
                 column, f"{quoted(value)} is no amount", "write a number from 0 on, such as 1.25"
@@ -373,7 +373,7 @@ def _csv(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[str, dict
         raise InputError(f"line {line} is not UTF-8", "save the table as UTF-8", file=source) from None
     lines = _csv_lines(source, text)
     _, header = next(lines, (1, []))
-    twice = next((name for name in header if header.count(name) > 1), None)
+    twice = next((name for name, n in Counter(header).items() if n > 1), None)
     if not any(header) or twice is not None:
         wrong = (
             "line 1 names no columns" if twice is None else f"line 1 names the column {quoted(twice)} twice"
@@ -442,13 +442,22 @@ def _parquet(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[str, 
     try:
         table = parquet.read_table(pa.BufferReader(data))
     except (pa.ArrowException, OSError, ValueError) as error:
-        reason = printable(next(iter(str(error).splitlines()), "") or type(error).__name__)[:120]
-        raise InputError(
-            f"is no Parquet file: {reason}", "give the file as it was written", file=source
-        ) from None
-    rows = (row for batch in table.to_batches() for row in batch.to_pylist())
-    numbered = ((f"row {number}", _present(row)) for number, row in enumerate(rows, 1))
-    return list(table.column_names), numbered
+        wrong, remedy = f"is no Parquet file: {_reason(error)}", "give the file as it was written"
+        raise InputError(wrong, remedy, file=source) from None
+    columns = {}
+    for name in table.column_names:
+        try:
+            columns[name] = table[name].to_pylist()
+        except (pa.ArrowException, OverflowError, ValueError) as error:
+            wrong = f"column {printable(name)} cannot be read: {_reason(error)}"
+            raise InputError(wrong, "leave the column out, or write it as text", file=source) from None
+    rows = (dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True))
+    return list(columns), ((f"row {number}", _present(row)) for number, row in enumerate(rows, 1))
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of what another library says."""
+    return printable(next(iter(str(error).splitlines()), "") or type(error).__name__)[:120]
 
 
 def _present(row: Mapping[str, Any]) -> dict[str, Any]:
