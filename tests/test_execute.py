@@ -286,6 +286,16 @@ def test_executed_notebooks_are_the_same_bytes(tmp_path: Path) -> None:
         assert trace not in texts[0]
 
 
+def test_a_line_of_megabytes_is_scrubbed_at_once() -> None:
+    """The file of a cell leaves a line of megabytes; what is no part of its path stays."""
+    made = make_reports.notebook("x")
+    long = "y" * 5_000_000
+    text = f"{long}'/tmp/ipykernel_12/3456.py' {long}"
+    made.cells[-1].outputs = [nbformat.v4.new_output("stream", name="stdout", text=text)]
+    (output,) = json.loads(normalised(made)[0])["cells"][-1]["outputs"]
+    assert "".join(output["text"]) == f"{long}'<cell>' {long}"
+
+
 def test_the_canonical_form_says_what_the_notebook_says() -> None:
     """Sources, tags and outputs stay; images are untouched; writing again changes nothing."""
     made = make_reports.notebook("x")

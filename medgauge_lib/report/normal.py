@@ -20,7 +20,8 @@ from medgauge_lib.charts.figure import FIGURE
 from medgauge_lib.report.hashes import sha256
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
-_CELL_FILE = re.compile(r"[^\s\"'<>(]*ipykernel_\d+[/\\]\d+\.py")
+# Starting where a word does, since trying every sign of a line of megabytes takes hours.
+_CELL_FILE = re.compile(r"(?<![^\s\"'<>(])[^\s\"'<>(]*ipykernel_\d+[/\\]\d+\.py")
 _BINARY = ("image/png", "image/jpeg", "application/pdf")
 
 
