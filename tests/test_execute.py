@@ -296,6 +296,19 @@ def test_a_line_of_megabytes_is_scrubbed_at_once() -> None:
     assert "".join(output["text"]) == f"{long}'<cell>' {long}"
 
 
+def test_streams_are_joined_as_a_terminal_shows_them() -> None:
+    """Pieces of a stream become one, output before errors; a line that is written over shows its end."""
+    made = make_reports.notebook("x")
+    long = "c" * 5_000_000
+    pieces = [("stderr", "10 %\r"), ("stdout", "a\r\nb"), ("stderr", "20 %\r100 %\r\n"), ("stdout", long)]
+    made.cells[-1].outputs = [nbformat.v4.new_output("stream", name=name, text=text) for name, text in pieces]
+    outputs = json.loads(normalised(made)[0])["cells"][-1]["outputs"]
+    assert [(output["name"], "".join(output["text"])) for output in outputs] == [
+        ("stdout", "a\r\nb" + long),
+        ("stderr", "100 %\r\n"),
+    ]
+
+
 def test_the_canonical_form_says_what_the_notebook_says() -> None:
     """Sources, tags and outputs stay; images are untouched; writing again changes nothing."""
     made = make_reports.notebook("x")

@@ -361,7 +361,6 @@ def _papermill(
         start_timeout=START_SECONDS,
         execution_timeout=cell_seconds,
         record_timing=False,
-        coalesce_streams=True,
         kernel_manager_class=kernels.manager_class(job.report),
         resources={"metadata": {"path": str(job.folder.resolve())}},
         shutdown_kernel="immediate",

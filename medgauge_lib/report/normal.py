@@ -11,6 +11,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ def normalised(notebook: nbformat.NotebookNode, folders: Iterable[Path] = ()) ->
         for key in ("papermill", "execution", "trusted", "collapsed"):
             cell.metadata.pop(key, None)
         if cell.cell_type == "code":
-            cell["outputs"] = [scrub.output(output) for output in cell.outputs]
+            cell["outputs"] = [scrub.output(output) for output in _joined(cell.outputs)]
     clean.nbformat, clean.nbformat_minor = 4, 5
     times = {
         "start": run.get("start_time"),
@@ -73,6 +74,29 @@ def normalised(notebook: nbformat.NotebookNode, folders: Iterable[Path] = ()) ->
         "cells": [cell.get("duration") for cell in cells],
     }
     return str(nbformat.writes(clean, version=4)) + "\n", times
+
+
+def _joined(outputs: Iterable[Any]) -> list[Any]:
+    """Join what a stream said in pieces, whose number is chance; of a line stays what a terminal shows."""
+    streams: dict[str, list[str]] = {}
+    joined = []
+    for output in outputs:
+        if output.output_type == "stream":
+            pieces = streams.setdefault(output.name, [])
+            pieces.append(output.text)
+            if len(pieces) > 1:
+                continue
+        joined.append(output)
+    for number, output in enumerate(joined):
+        if output.output_type == "stream":
+            lines = "".join(streams[output.name]).split("\n")
+            text = "\n".join(line[line.rfind("\r", 0, -1) + 1 :] for line in lines)
+            joined[number] = nbformat.v4.new_output("stream", name=output.name, text=text)
+    for number, (one, next_) in enumerate(pairwise(joined)):
+        # Which of two streams comes first is chance.
+        if (one.get("name"), next_.get("name")) == ("stderr", "stdout"):
+            joined[number : number + 2] = [next_, one]
+    return joined
 
 
 class _Scrubber:
