@@ -253,6 +253,15 @@ def test_a_figure_that_differs_is_told_by_rows(copied: Path) -> None:
     assert figure["differences"][0]["cells"][0]["by"] == "+0.25"
 
 
+def test_a_hash_that_is_not_of_the_figure_is_told(copied: Path) -> None:
+    """A figure that is made as the report shows it differs from a manifest with another hash, in words."""
+    alter(lambda known: known["figures"]["rates"].update({"data": "0" * 64}))
+    code, told, _ = run("--figure", "rates")
+    assert code == 1
+    words = "it is made as the report shows it, but the manifest has other hashes"
+    assert told.splitlines()[-2:] == [f"rates (summary): differs: {words}", "1 figure: 1 differs"]
+
+
 def test_a_notebook_that_fails_is_told_beside_the_others(copied: Path) -> None:
     """A notebook that does not run costs its own figures only; exit 2."""
     file = REPORT / "notebooks" / "groups.ipynb"

@@ -52,7 +52,7 @@ class ReproducedFigure:
     differences : tuple of Difference
         Where it differs.
     reason : str
-        Why its notebook did not run.
+        Why its notebook did not run, or what differs where it is not the figure.
     """
 
     figure: str
@@ -126,7 +126,7 @@ class Reproduced:
             if one.outcome == "failed":
                 lines.append(place + "not made: " + text(one.reason))
                 continue
-            lines.append(place + one.outcome)
+            lines.append(place + ": ".join(filter(None, (one.outcome, one.reason))))
             lines += [f"  {difference}" for difference in one.differences[:LINES]]
             if (more := len(one.differences) - LINES) > 0:
                 lines.append(f"  and {count(more, 'more difference')}; --format json lists them all")
@@ -466,7 +466,11 @@ def _compared(
     now = found.get(figure)
     if now is not None and {"notebook": name} | now.hashes() == known:
         return ReproducedFigure(figure, name, "match")
-    return ReproducedFigure(figure, name, "differs", differences(published[name][figure], now))
+    found_differences = differences(published[name][figure], now)
+    reason = (
+        "" if found_differences else "it is made as the report shows it, but the manifest has other hashes"
+    )
+    return ReproducedFigure(figure, name, "differs", found_differences, reason)
 
 
 def _missing_labels(sources: _Sources) -> Iterable[str]:
