@@ -15,6 +15,15 @@ from typing import Any
 NORMAL = NormalDist()
 RESAMPLES = 10_000
 MASK = 2**64 - 1
+BLOCKS = {
+    "M3": "m3_efficiency",
+    "M5": "m5_optimality",
+    "M7": "m7_quality_control",
+    "M8": "m8_exploration",
+    "M9": "m9_auditability",
+    "M10": "m10_robustness",
+}
+"""Members of a record that hold the published figures of a dimension."""
 
 
 def philox(seed: int, n_words: int) -> list[int]:

@@ -22,14 +22,6 @@ from medgauge_lib.records import read_records
 from medgauge_lib.results import Absent
 from medgauge_lib.schema import schema
 
-BLOCKS = {
-    "M3": "m3_efficiency",
-    "M5": "m5_optimality",
-    "M7": "m7_quality_control",
-    "M8": "m8_exploration",
-    "M9": "m9_auditability",
-    "M10": "m10_robustness",
-}
 USED = {"tool_calls": 4, "tokens_in": 100, "tokens_out": 11, "wall_clock_sec": 2.5, "amount": 0.3}
 EVERY_BLOCK = {
     "m3_efficiency": {
@@ -94,7 +86,7 @@ def test_each_published_figure_reads_its_own_field(tmp_path):
     """Every figure of a block is the value of the field it is named after, as published."""
     found = dimensions_of(tmp_path, record(scores={"dimensions": EVERY_BLOCK}))
     for code, name, parts, _, _ in PUBLISHED:
-        block = EVERY_BLOCK[BLOCKS[code]]
+        block = EVERY_BLOCK[by_definition.BLOCKS[code]]
         for part in parts:
             figure = found.rows[0].figure(name, part)
             assert figure.value == (block[name][part] if part else block[name]), (name, part)
@@ -122,7 +114,7 @@ def test_every_field_of_a_record_has_its_figure():
     }
     there = {
         (code, name)
-        for code, block in BLOCKS.items()
+        for code, block in by_definition.BLOCKS.items()
         for name in blocks[block]["properties"]
         if not name.startswith("n_")
     }
@@ -132,7 +124,7 @@ def test_every_field_of_a_record_has_its_figure():
 def test_what_is_not_carried_is_absent_and_never_zero(tmp_path):
     """A record without dimensions has every figure with the reason why it is not applicable."""
     found = dimensions_of(tmp_path, record())
-    for code, block in BLOCKS.items():
+    for code, block in by_definition.BLOCKS.items():
         for name, value in carried(found, code).items():
             assert isinstance(value, Absent), name
             assert value.reason.startswith(("not applicable", "amount not applicable")), name

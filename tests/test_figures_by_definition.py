@@ -22,13 +22,13 @@ from typing import Any
 import by_definition
 import nbformat
 import pytest
+from beside import boards, labels_of
 
 from medgauge_lib import demo
 from medgauge_lib.charts.figure import table_json
 
 PROJECT = Path(__file__).parents[1]
 PAGES = ("summary", "groups", "intervals", "dimensions", "difficulty", "failure_attribution", "integrity")
-REAL = sorted((PROJECT.parent / "shared/data/records").glob("*/*/"))
 SUBJECT = ("model", "agent", "harness", "application", "provider")
 QUANTITIES = {
     "pass^3": "pass_pow_3",
@@ -37,14 +37,6 @@ QUANTITIES = {
     "continuous score": "continuous_score",
 }
 EXACT = ("pass_pow_3", "pass_at_3")
-BLOCKS = {
-    "M3": "m3_efficiency",
-    "M5": "m5_optimality",
-    "M7": "m7_quality_control",
-    "M8": "m8_exploration",
-    "M9": "m9_auditability",
-    "M10": "m10_robustness",
-}
 FEW = 13
 """Rows up to which groups and sums of signs are tried out one by one."""
 
@@ -351,7 +343,7 @@ def stated(source: Source, line: dict[str, Any]) -> Any:
         return held["by_difficulty_class"].get(line["part"].removeprefix("class "), {}).get(line["figure"])
     if line["dimension"] == "M6":
         return held.get(line["figure"], scores.get(line["figure"]))
-    block = scores.get("dimensions", {}).get(BLOCKS[line["dimension"]], {})
+    block = scores.get("dimensions", {}).get(by_definition.BLOCKS[line["dimension"]], {})
     value = block.get(line["figure"])
     return value.get(line["part"]) if isinstance(value, dict) and line["part"] else value
 
@@ -569,11 +561,10 @@ def test_demo_by_definition(ward: Source, name: str) -> None:
     CHECKS[name](ward, ward.figures[name])
 
 
-@pytest.mark.skipif(not REAL, reason="the real records are not beside the checkout")
-@pytest.mark.parametrize("folder", REAL, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("folder", boards())
 def test_real_records_by_definition(folder: Path) -> None:
     """Each number of every figure of a report on real records is that of plain loops over their files."""
-    closed = folder.with_name(f"{folder.name}.labels.json")
+    closed = labels_of(folder)
     source = Source(folder, closed if closed.exists() else None)
     assert len(source.figures) > len(CHECKS) / 2
     for name in source.figures.keys() & CHECKS.keys():

@@ -7,8 +7,10 @@ import json
 import os
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from pyarrow import parquet
 from test_importers_boards import marks, only, records
 
 from medgauge_lib.cli import main
@@ -197,9 +199,6 @@ def test_what_only_looks_like_an_amount_is_refused(tmp_path, amount):
 )
 def test_a_parquet_column_that_python_cannot_hold_is_named(tmp_path, kind, said):
     """A day beyond the calendar or an unknown time zone is told with its column."""
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
     content = io.BytesIO()
     when = pa.array([2**62] * 3, pa.timestamp(*kind))
     parquet.write_table(pa.table({"task": ["a"] * 3, "pass": [True] * 3, "when": when}), content)

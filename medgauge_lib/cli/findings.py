@@ -61,7 +61,8 @@ def check(context: click.Context, data: Path, submissions: Path, form: str) -> N
     else:
         _print(failures)
         told = [f"{counts[name]} {name}" for name in ("valid", "abstained", "invalid", "missing")]
-        told += [f"{n} not checked" for n in (len(unusable) + n_left,) if n]
+        if unusable or n_left:
+            told.append(f"{len(unusable) + n_left} not checked")
         click.echo(f"{_tasks(len(benchmark.tasks))}: {', '.join(told)}")
     for error in unusable:
         click.echo(f"medgauge: {error}", err=True)

@@ -94,6 +94,12 @@ def _by_number(
     return Axes(x, f"{of} (logarithmic)", y_title, low, 1.0, ticks=ticks, log=True, level=level)
 
 
+def _coverage(lines: list[dict[str, Any]], description: str, **about: Any) -> Figure:
+    """Draw shares of intervals that hold the truth over the number of tasks."""
+    axes = _by_number(lines, "tasks", "coverage", low=_floor(lines), level=LEVEL)
+    return _figure(lines, axes, description, width=170, **about)
+
+
 def coverage_figure(study: Study[Coverage]) -> Figure:
     """Coverage of the resampled intervals by number of tasks, a panel a true rate.
 
@@ -117,12 +123,9 @@ def coverage_figure(study: Study[Coverage]) -> Figure:
         for line in study.lines
         if line.exact is None
     ]
-    axes = _by_number(lines, "tasks", "coverage", low=_floor(lines), level=LEVEL)
-    return _figure(
+    return _coverage(
         lines,
-        axes,
         "Coverage of the true task pass rate, nominally 95 %, by number of tasks",
-        width=170,
         extra={"without": "data sets without interval"},
         id="coverage",
         title="Coverage of resampled intervals of the task pass rate",
@@ -198,12 +201,9 @@ def exact_figure(study: Study[Coverage]) -> Figure:
         for line in chosen
         for series, values in (("simulated", measured(line.covered)), ("exact", known(line.exact)))
     ]
-    axes = _by_number(lines, "tasks", "coverage", low=_floor(lines), level=LEVEL)
-    return _figure(
+    return _coverage(
         lines,
-        axes,
         "Coverage of Clopper–Pearson for pass^3 by number of tasks",
-        width=170,
         id="exact-coverage",
         title="Coverage of Clopper–Pearson for pass^3, simulated and exact",
         caption=(
