@@ -12,6 +12,7 @@ References
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -296,19 +297,20 @@ class Tallies:
 
 def tallies(outcomes: Outcomes) -> tuple[Tallies, ...]:
     """Count errors by attribution and vetoes by category, for every row."""
-    groups = dict(iter(outcomes.runs.groupby("id", sort=False)))
-    return tuple(_tally(groups[row]) for row in outcomes.rows)
-
-
-def _tally(runs: Any) -> Tallies:
-    sources = runs["error_attribution"].value_counts()
-    hits = runs["veto_categories"]
-    by_category = hits.explode().value_counts()
-    return Tallies(
-        n_runs=len(runs),
-        errors={name: int(sources[name]) for name in SUBJECT_SIDE if name in sources},
-        vetoes={name: int(by_category[name]) for name in VETO_CATEGORIES if name in by_category},
-        n_vetoed=int((hits.map(len) > 0).sum()),
+    runs = outcomes.runs
+    errors = Counter(zip(runs["id"], runs["error_attribution"], strict=True))
+    hit = runs.loc[runs["veto_categories"].astype(bool), ["id", "veto_categories"]]
+    gates = zip(hit["id"], hit["veto_categories"], strict=True)
+    vetoes = Counter((row, name) for row, names in gates for name in names)
+    n_vetoed = Counter(hit["id"])
+    return tuple(
+        Tallies(
+            n_runs=N_RUNS * outcomes.n_tasks,
+            errors={name: errors[row, name] for name in SUBJECT_SIDE if (row, name) in errors},
+            vetoes={name: vetoes[row, name] for name in VETO_CATEGORIES if (row, name) in vetoes},
+            n_vetoed=n_vetoed[row],
+        )
+        for row in outcomes.rows
     )
 
 

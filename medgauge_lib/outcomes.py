@@ -156,23 +156,31 @@ def live_runs(records: RecordSet) -> pd.DataFrame:
     >>> len(live_runs(records)) == len(records.runs)
     True
     """
-    runs = records.runs
-    versions = pd.MultiIndex.from_frame(runs[["task_key", "task_version"]])
-    return runs[~versions.isin(sorted(records.void_versions))]
+    return records.runs[_live(records)]
+
+
+def _live(records: RecordSet) -> npt.NDArray[np.bool_]:
+    """Which runs count for the board."""
+    runs, void = records.runs, records.void_versions
+    if not void:
+        return np.ones(len(runs), bool)
+    versions = zip(runs["task_key"], runs["task_version"], strict=True)
+    return np.fromiter((version not in void for version in versions), bool, len(runs))
 
 
 def _of_subset(records: RecordSet, subset: str, rows: tuple[str, ...]) -> pd.DataFrame:
     """Live runs of the subset and rows, by task, row and run."""
     runs = records.runs
-    present = set(runs.loc[runs["id"].isin(rows), "subset"])
+    of_rows = runs["id"].isin(rows)
+    present = set(runs.loc[of_rows, "subset"])
     if subset not in present:
         names = ", ".join(name for name in SUBSETS if name in present)
         raise InputError(f"no task of subset {subset}", f"the records hold: {names}")
-    live = live_runs(records)
-    live = live[live["id"].isin(rows) & (live["subset"] == subset)]
+    live = runs[of_rows & (runs["subset"] == subset) & _live(records)]
     if live.empty:
         raise InputError(f"every task version of subset {subset} is void", "there is nothing left to count")
-    return live.sort_values(["task_key", "id", "run"], kind="stable", ignore_index=True)
+    # Stable, and the runs are in the order of id, task and run.
+    return live.sort_values("task_key", kind="stable", ignore_index=True)
 
 
 def _matrices(runs: pd.DataFrame, subset: str, rows: tuple[str, ...]) -> Outcomes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -59,18 +60,25 @@ def test_made_records_are_the_same_every_time(module, tmp_path):
     ]
 
 
-def test_empty_notebook_imports_the_same(module):
-    """An empty notebook keeps parameters and imports, imports what drawing needs, and computes nothing."""
+def test_empty_notebook_imports_the_same(module, tmp_path):
+    """An empty notebook imports what the kernel of the other one held at its end, and does nothing else."""
     parameters = nbformat.v4.new_code_cell("seed = 1", metadata={"tags": ["parameters"]})
     cells = [
         nbformat.v4.new_markdown_cell("# Title"),
-        nbformat.v4.new_code_cell("from medgauge_lib import board, charts"),
         parameters,
-        nbformat.v4.new_code_cell("charts.figure(1)"),
+        nbformat.v4.new_code_cell("import colorsys\ndef late():\n    import sndhdr_of_nobody"),
+        nbformat.v4.new_code_cell("import xml.dom.minidom\nprint(seed)"),
     ]
-    empty = module("report")._imports_alone(nbformat.v4.new_notebook(cells=cells))
-    assert [cell.source for cell in empty.cells] == [
-        "# Empty",
-        "from medgauge_lib import board, charts\nimport altair, vl_convert",
-        "seed = 1",
-    ]
+    (tmp_path / "made").mkdir()
+    file = tmp_path / "one.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), file)
+    report = module("report")
+    asked = SimpleNamespace(values=lambda: {"seed": 7}, folder=tmp_path)
+    (names,) = report._imported(asked, [file], tmp_path / "made").values()
+    assert {"colorsys", "xml.dom", "xml.dom.minidom"} <= set(names)
+    assert not {"sys", "sndhdr_of_nobody"} & set(names)
+    empty = report._imports_alone(report.read_notebook(file), names)
+    assert [cell.source for cell in empty.cells][:2] == ["# Empty", "seed = 1"]
+    loaded = {}
+    exec(empty.cells[2].source, loaded)
+    assert loaded["name"] == names[-1]

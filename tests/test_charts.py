@@ -442,6 +442,20 @@ def test_making_a_figure_leaves_altair_as_it_was(demo_board):
     assert (alt.theme.active, alt.data_transformers.active, dict(alt.data_transformers.options)) == before
 
 
+def test_layers_that_come_and_go_keep_their_own_data():
+    """Each table is written once, and no layer gets the data of another: layers and data are Altair's own."""
+    frames = [pd.DataFrame({"n": [k, k + 1], "share": [k / 10, 0.5]}) for k in (1, 2, 1)]
+    parts = [alt.Chart(frame).mark_point().encode(x="n:Q", y="share:Q") for frame in (*frames, frames[0])]
+    parts += [part.mark_line().properties(data=frames[k].copy()) for k, part in enumerate(parts[:3])]
+    chart = alt.layer(*parts).properties(description="Several layers.")
+    made = made_figure(chart).spec
+    own = chart.to_dict()
+    assert {name: made[name] for name in ("layer", "datasets")} == {
+        name: own[name] for name in ("layer", "datasets")
+    }
+    assert len(made["datasets"]) == 2
+
+
 def test_charts_join_with_others(demo_board):
     """A chart carries no configuration of its own, so that it can stand beside another one."""
     both = charts.forest(demo_board) | charts.differences(demo_board)

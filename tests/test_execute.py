@@ -75,6 +75,19 @@ def test_a_notebook_runs_here_with_this_interpreter_and_typed_values(tmp_path: P
     assert values == ["1.10", 7, int(hashed.stdout), "UTC", ["en_US", "UTF-8"]]
 
 
+def test_linear_algebra_takes_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notebooks run side by side, so the products of one do not start a thread for every processor."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "5")
+    cell = (
+        "import os\nbefore = len(os.listdir('/proc/self/task'))\n"
+        "import numpy as np\nsquare = np.ones((600, 600))\nsquare @ square\n"
+        "print(len(os.listdir('/proc/self/task')) - before)"
+    )
+    (result,) = run_all([job(tmp_path, "page", cell)])
+    assert printed(result) == "0\n"
+
+
 def test_several_notebooks_run_at_once_and_leave_nothing(tmp_path: Path, scratch: Path) -> None:
     """Results come in the order of the jobs, and no socket, file or process stays behind."""
     jobs = [job(tmp_path, f"page{number}", f"import os; print({number}, os.getpid())") for number in range(4)]

@@ -358,6 +358,31 @@ def test_force_builds_although_nothing_changed(copied: Path) -> None:
     assert sorted(json.loads((report_of(copied) / "run.json").read_bytes())["pages"]) == ["groups", "summary"]
 
 
+@pytest.mark.parametrize(
+    ("pages", "order"),
+    [
+        ({"summary": {"duration": 1.5}, "groups": {"duration": 2}}, ["groups", "summary"]),
+        ({"groups": {"duration": 0.5}}, ["groups", "summary"]),
+        ({"summary": {"duration": "long"}, "groups": 3}, ["summary", "groups"]),
+        ([], ["summary", "groups"]),
+        (None, ["summary", "groups"]),
+    ],
+)
+def test_what_took_long_before_starts_first(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, pages: Any, order: list[str]
+) -> None:
+    """A long notebook that starts last ends alone; times that nobody can read change nothing."""
+    started: list[str] = []
+
+    def watched(jobs: list[Any], **how: Any) -> None:
+        started.extend(job.name for job in jobs)
+
+    (report_of(copied) / "run.json").write_text(json.dumps({} if pages is None else {"pages": pages}))
+    monkeypatch.setattr(make, "run_all", watched)
+    making(copied, force=True)
+    assert started == order
+
+
 def test_only_runs_the_named_notebooks(copied: Path, tmp_path: Path) -> None:
     """With unchanged inputs the other pages are kept; without a report they are left out."""
     making(copied, only=["groups"])

@@ -239,7 +239,7 @@ def test_a_figure_that_differs_is_told_by_rows(copied: Path) -> None:
     nbformat.write(made, file)
     alter(lambda known: known["outputs"].update({"notebooks/summary.ipynb": sha256(file.read_bytes())}))
     code, told, _ = run("--figure", "rates")
-    before = figures("summary", file.read_text())["rates"].table["rows"]
+    before = figures("summary", made)["rates"].table["rows"]
     assert code == 1
     assert told.splitlines()[-3:] == [
         "rates (summary): differs",

@@ -11,6 +11,7 @@ References
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -194,12 +195,12 @@ def _scored(
             quantity: _intervals(value, [seeds(row, subset, quantity) for row in taken.rows])
             for quantity, value in figures.items()
         }
-        errors = taken.runs.groupby("id")["error_attribution"].value_counts()
+        errors = Counter(zip(taken.runs["id"], taken.runs["error_attribution"], strict=True))
         costs = cost_per_success(taken, applicable=dict(subjects["amount_applicable"]))
         passing = dict(iter(taken.runs[taken.runs["passed"]].groupby("id", sort=False)))
         strata = _strata(taken, figures, labels) if labels is not None else []
         for k, (row, exam, tally) in enumerate(zip(taken.rows, exams(taken), tallies(taken), strict=True)):
-            counts = {name: int(errors.get((row, name), 0)) for name in (*SUBJECT_SIDE, *INITIATIVE)}
+            counts = {name: errors[row, name] for name in (*SUBJECT_SIDE, *INITIATIVE)}
             block = (
                 _counts(taken, exam, tally)
                 | _means({quantity: mean[k] for quantity, mean in means.items()})

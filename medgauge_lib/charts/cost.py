@@ -175,10 +175,10 @@ def _layers(priced: pd.DataFrame) -> list[alt.Chart]:
         ]
     )
     spread = base.mark_rule(strokeWidth=1.2, color=theme.GAP, aria=False).encode(
-        x=x, y=alt.Y("low:Q", scale=alt.Scale(domain=[0, 1])), y2="high:Q"
+        x=x, y=alt.Y("low:Q", scale=alt.Scale(domain=[0, 1])), y2=alt.Y2("high:Q")
     )
     point = base.mark_point(size=60, filled=True, color=theme.VALUE, opacity=1).encode(x=x, y=y)
-    text = alt.Chart().encode(x=x, y=y, text="label:N")
+    text = alt.Chart().encode(x=x, y=y, text=alt.Text("label:N"))
     labels = [
         text.mark_text(align=align, dx=dx, dy=dy, color=theme.INK, aria=False).transform_filter(
             alt.datum.side == side

@@ -321,17 +321,17 @@ def _labels_chart(frame: pd.DataFrame) -> rows.Layers:
     count = (
         alt.Chart(bars)
         .mark_text(align="left", dx=6, color=theme.INK, aria=False)
-        .encode(x=alt.X("n_tasks:Q", scale=scale), y=y, text="n_tasks:Q")
+        .encode(x=alt.X("n_tasks:Q", scale=scale), y=y, text=alt.Text("n_tasks:Q"))
     )
     name = (
         alt.Chart(bars)
         .mark_text(align="right", color=theme.INK, aria=False)
-        .encode(x=alt.value(222), y=y, text="words:N")
+        .encode(x=alt.XValue(222), y=y, text=alt.Text("words:N"))
     )
     head = (
         alt.Chart(lines[lines["kind"] == "family"])
         .mark_text(align="left", color=theme.INK, fontWeight="bold", aria=False)
-        .encode(x=alt.value(0), y=y, text="words:N")
+        .encode(x=alt.XValue(0), y=y, text=alt.Text("words:N"))
     )
     said = [f"{words}, {n}" for words, n in zip(bars["said"], bars["n_tasks"], strict=True)]
     return alt.layer(

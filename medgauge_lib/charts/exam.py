@@ -84,7 +84,7 @@ def _thresholds(frame: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
             size=60, filled=True, fill=theme.PAGE, stroke=theme.VALUE, strokeWidth=1.5, opacity=1
         ).encode(tooltip=_TOOLTIP),
         base.mark_text(align="right", baseline="bottom", dx=-6, dy=-5, color=theme.MUTED, aria=False).encode(
-            text="words:N"
+            text=alt.Text("words:N")
         ),
     ]
 
@@ -100,7 +100,7 @@ def _here(frame: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         ),
         base.mark_text(
             align="right" if left else "left", dx=-7 if left else 7, color=theme.GROUP, aria=False
-        ).encode(y=alt.value(_HEIGHT - 14), text="words:N"),
+        ).encode(y=alt.YValue(_HEIGHT - 14), text=alt.Text("words:N")),
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -199,8 +200,9 @@ def _specification(
     provenance: Provenance,
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The chart as JSON in the look of the theme, once it is found to be in order, and its words."""
-    with alt.data_transformers.enable("default", max_rows=None, consolidate_datasets=True):
-        spec = chart.to_dict()
+    with _data_once():
+        # Altair checked each part as it was made; checking them all again takes as long as all the rest.
+        spec = chart.to_dict(validate=False)
     words = metadata(
         id=id, title=title, caption=caption, alt=spec.get("description") or "", provenance=provenance
     )
@@ -212,6 +214,21 @@ def _specification(
     }
     spec["usermeta"] = {"medgauge": words}
     return spec, words
+
+
+@contextmanager
+def _data_once() -> Iterator[None]:
+    """Have each table written once, however many layers of a chart show it, and of any length."""
+    written: dict[int, tuple[Any, Any]] = {}  # the table besides: an id may be given again once it is gone
+
+    def values(data: Any) -> Any:
+        if id(data) not in written:
+            written[id(data)] = data, alt.to_values(data)
+        return written[id(data)][1]
+
+    alt.data_transformers.register("once", values)
+    with alt.data_transformers.enable("once", consolidate_datasets=True):
+        yield
 
 
 def _altair_default(name: str, value: Any) -> bool:

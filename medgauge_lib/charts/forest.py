@@ -82,10 +82,10 @@ def _forest_panel(frame: pd.DataFrame) -> rows.Layers:
     )
     thick = max(6, rows.step(n_rows) * 0.42)
     gap = base.mark_rule(strokeWidth=thick, color=theme.GAP, aria=False).encode(
-        x=alt.X("pass_pow_3:Q", scale=share), x2="pass_at_3:Q"
+        x=alt.X("pass_pow_3:Q", scale=share), x2=alt.X2("pass_at_3:Q")
     )
     spread = base.mark_rule(strokeWidth=1.8, color=theme.VALUE, aria=False).encode(
-        x=alt.X("low:Q", scale=share), x2="high:Q"
+        x=alt.X("low:Q", scale=share), x2=alt.X2("high:Q")
     )
     ends = [
         base.mark_tick(thickness=1.8, size=thick * 0.9, color=theme.VALUE, opacity=1, aria=False).encode(
@@ -146,17 +146,17 @@ def _group_panel(board: Board, frame: pd.DataFrame) -> rows.Layers:
     thread = (
         alt.Chart(span)
         .mark_rule(strokeWidth=1.2, aria=False)
-        .encode(x=x, y=y, y2="lower:Q", color=colour, tooltip=tooltip)
+        .encode(x=x, y=y, y2=alt.Y2("lower:Q"), color=colour, tooltip=tooltip)
     )
     bar = (
         alt.Chart(bars)
         .mark_bar(size=column * 0.5, cornerRadius=3)
-        .encode(x=x, y=y, y2="lower:Q", color=colour, tooltip=tooltip)
+        .encode(x=x, y=y, y2=alt.Y2("lower:Q"), color=colour, tooltip=tooltip)
     )
     head = (
         alt.Chart(span)
         .mark_text(fontSize=11 if n_groups <= 20 else 9, color=theme.INK, baseline="bottom", aria=False)
-        .encode(x=x, y=alt.value(-3), text="group:N", tooltip=tooltip)
+        .encode(x=x, y=alt.YValue(-3), text=alt.Text("group:N"), tooltip=tooltip)
     )
     return alt.layer(
         *(rows.bands(frame), thread, bar, head),

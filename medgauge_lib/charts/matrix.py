@@ -199,7 +199,7 @@ def _diagonal(names: pd.DataFrame, cell: int) -> alt.Chart:
                 "place:Q", scale=alt.Scale(domain=[0.5, n_rows + 0.5], nice=False, zero=False), axis=None
             ),
             y=rows.place(n_rows=n_rows),
-            text="name:N",
+            text=alt.Text("name:N"),
             tooltip=[alt.Tooltip("subject:N"), alt.Tooltip("rank:N")],
         )
     )
@@ -232,9 +232,9 @@ def _counts(frame: pd.DataFrame, names: pd.DataFrame) -> alt.Chart:
         .mark_rect(aria=False, strokeWidth=0)
         .encode(
             x=alt.X("start:Q", scale=alt.Scale(domain=[0, n_rows - 1]), title="other rows"),
-            x2="stop:Q",
+            x2=alt.X2("stop:Q"),
             y=rows.place("top", n_rows=n_rows),
-            y2="bottom:Q",
+            y2=alt.Y2("bottom:Q"),
             color=alt.Color(
                 "verdict:N",
                 title=None,

@@ -170,7 +170,7 @@ def _shares(frame: pd.DataFrame, names: pd.DataFrame) -> alt.Chart:
             x=alt.X(
                 "start:Q", scale=alt.Scale(domain=[0, 1]), axis=rows.PERCENT_AXIS, title="share of tasks"
             ),
-            x2="stop:Q",
+            x2=alt.X2("stop:Q"),
             y=_place(n_rows),
             color=_colour(),
             tooltip=[

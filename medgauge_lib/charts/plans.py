@@ -138,7 +138,9 @@ def power_chart(found: PowerPlan) -> rows.Layers:
         alt.Chart(parts["wanted"]).mark_rule(color=theme.MUTED, strokeDash=[5, 3], aria=False).encode(y=y),
         *_needed(found, x, y),
         _curve(parts["exact"], x, y),
-        points.mark_rule(color=theme.VALUE, strokeWidth=1.8, aria=False).encode(y="low:Q", y2="high:Q"),
+        points.mark_rule(color=theme.VALUE, strokeWidth=1.8, aria=False).encode(
+            y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
+        ),
         points.mark_point(
             size=60, filled=True, fill=theme.PAGE, stroke=theme.VALUE, strokeWidth=1.5, opacity=1
         ).encode(y=y),
@@ -177,7 +179,7 @@ def _needed(found: PowerPlan, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         ),
         base.mark_text(
             align="right" if left else "left", dx=-7 if left else 7, color=theme.GROUP, aria=False
-        ).encode(y=alt.value(_HEIGHT - 14), text="words:N"),
+        ).encode(y=alt.YValue(_HEIGHT - 14), text=alt.Text("words:N")),
     ]
 
 
@@ -286,7 +288,7 @@ def resolution_chart(n_rows: int, n_tasks: int) -> rows.Layers:
         .encode(x=x, y=y, tooltip=tooltip),
         alt.Chart(here)
         .mark_text(align=side, dx=10 if side == "left" else -10, dy=14, color=theme.GROUP, aria=False)
-        .encode(x=x, y=y, text="words:N"),
+        .encode(x=x, y=y, text=alt.Text("words:N")),
     ]
     need = int(here["n_discordant"].iloc[0])
     words = (

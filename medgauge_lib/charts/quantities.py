@@ -81,7 +81,7 @@ def _panel(frame: pd.DataFrame, names: pd.DataFrame, quantity: str) -> rows.Laye
     known = alt.Chart(frame[frame["low"].notna()]).encode(y=y, tooltip=tooltip)
     size = rows.step(n_rows) * 0.38
     spread = known.mark_rule(strokeWidth=1.8, color=theme.VALUE, aria=False).encode(
-        x=alt.X("low:Q", scale=scale), x2="high:Q"
+        x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q")
     )
     ends = [
         known.mark_tick(thickness=1.8, size=size, color=theme.VALUE, opacity=1, aria=False).encode(
@@ -118,7 +118,7 @@ def _not_estimable(
         alt.Chart(high).mark_text(align="right", dx=-8, color=theme.MUTED, fontStyle="italic", aria=False),
     ]
     return [
-        chart.encode(x=alt.X("value:Q", scale=scale), y=y, text="words:N", tooltip=tooltip)
+        chart.encode(x=alt.X("value:Q", scale=scale), y=y, text=alt.Text("words:N"), tooltip=tooltip)
         for chart, part in zip(drawn, (low, high), strict=True)
         if not part.empty
     ]

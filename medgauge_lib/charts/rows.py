@@ -115,7 +115,7 @@ def bands(frame: pd.DataFrame) -> alt.Chart:
     drawn: alt.Chart = (
         alt.Chart(striped)
         .mark_rect(color=theme.INK, opacity=0.05, aria=False)
-        .encode(y=place("top", n_rows=n_rows), y2="bottom:Q")
+        .encode(y=place("top", n_rows=n_rows), y2=alt.Y2("bottom:Q"))
     )
     return drawn
 
@@ -127,10 +127,10 @@ def name_column(frame: pd.DataFrame) -> Layers:
     tooltip = [alt.Tooltip("subject:N"), alt.Tooltip("rank:N")]
     base = alt.Chart(frame).encode(y=place(n_rows=n_rows), tooltip=tooltip)
     rank = base.mark_text(align="right", color=theme.MUTED, aria=False).encode(
-        x=alt.value(_RANK_WIDTH), text="rank:N"
+        x=alt.XValue(_RANK_WIDTH), text=alt.Text("rank:N")
     )
     name = base.mark_text(align="right", color=theme.INK, aria=False).encode(
-        x=alt.value(width - 6), text="name:N"
+        x=alt.XValue(width - 6), text=alt.Text("name:N")
     )
     return alt.layer(bands(frame), rank, name, width=width, height=height(n_rows))
 
@@ -140,6 +140,6 @@ def words_only(words: str, description: str) -> alt.Chart:
     said: alt.Chart = (
         alt.Chart(pd.DataFrame({"words": [words]}), width=400, height=60, description=description)
         .mark_text(color=theme.MUTED, fontSize=12)
-        .encode(text="words:N")
+        .encode(text=alt.Text("words:N"))
     )
     return said

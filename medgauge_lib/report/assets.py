@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import functools
-import hashlib
+from contextlib import suppress
 from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from medgauge_lib.errors import InputError
+from medgauge_lib.files import write_file
+from medgauge_lib.report.hashes import sha256
+
+_DRAWS = "window.vegaEmbed = vegaEmbed;"
 
 
 def template_text(name: str) -> str:
@@ -37,10 +47,36 @@ def vega_bundle() -> tuple[str, bytes]:
     href : str
         Where a report keeps it; the name carries the hash of its content.
     content : bytes
-        The script; it sets ``window.vegaEmbed`` and loads nothing. Making it takes a second or two, once per
-        process.
+        The script; it sets ``window.vegaEmbed`` and loads nothing. Making it takes a second or two; the
+        user's cache keeps it for later processes, where there is one that can be written.
     """
+    place = _place()
+    content = _kept(place)
+    if not content:
+        content = _bundled()
+        if place.is_absolute():  # a user without a home has no cache either
+            with suppress(InputError):
+                write_file(place, sha256(content).encode() + b"\n" + content)
+    return f"assets/vega-{sha256(content)[:12]}.js", content
+
+
+def _place() -> Path:
+    """Say where the cache keeps the bundle that this version of its maker makes of this text."""
+    made_of = f"{version('vl-convert-python')}\n{_DRAWS}"
+    return user_cache_path("medgauge") / f"vega-{sha256(made_of.encode())[:12]}"
+
+
+def _kept(place: Path) -> bytes:
+    """Give the bundle that the cache keeps below its hash; what is not whole is as if not there."""
+    try:
+        digest, _, content = place.read_bytes().partition(b"\n")
+    except OSError:
+        return b""
+    return content if digest == sha256(content).encode() else b""
+
+
+def _bundled() -> bytes:
+    """Bundle what draws charts."""
     import vl_convert
 
-    content = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").encode()
-    return f"assets/vega-{hashlib.sha256(content).hexdigest()[:12]}.js", content
+    return vl_convert.javascript_bundle(_DRAWS).encode()

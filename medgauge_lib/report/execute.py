@@ -2,7 +2,9 @@
 
 papermill puts the parameters in and drives the cells; a kernel manager of our own starts the kernels. A
 kernel runs the interpreter that runs this program, whatever the notebook names, in the folder of its params
-file, with a fixed hash seed, time zone and locale. Its sockets lie in a folder that is gone at the end.
+file, with a fixed hash seed, time zone and locale, and one thread for linear algebra: notebooks run side by
+side, and threads that wait for each other cost more than these small products. Its sockets lie in a folder
+that is gone at the end.
 """
 
 from __future__ import annotations
@@ -49,6 +51,9 @@ _ENVIRONMENT = {
     "LANGUAGE": "en",
     "COLUMNS": "80",
     "NO_COLOR": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
 }
 

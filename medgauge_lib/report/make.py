@@ -6,8 +6,6 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-import nbformat
-
 from medgauge_lib._version import __version__
 from medgauge_lib.charts.display import number
 from medgauge_lib.errors import InputError
@@ -16,12 +14,12 @@ from medgauge_lib.progress import Progress
 from medgauge_lib.report import hashes, manifest
 from medgauge_lib.report.crate import crate_json
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Executed, Job, run_all
-from medgauge_lib.report.exporter import PageContext, PageExporter, page_label
 from medgauge_lib.report.manifest import RUN, SINGLE
+from medgauge_lib.report.page import PageContext, page, page_label
 from medgauge_lib.report.paper import PAPER, printed
 from medgauge_lib.report.params import Params
 from medgauge_lib.report.plan import Report, labels_modified
-from medgauge_lib.report.shown import figures, notices
+from medgauge_lib.report.shown import figures, notices, read_executed
 from medgauge_lib.report.single import single_page
 
 
@@ -53,7 +51,7 @@ def make(
     waiting = [
         Job(report.name, path, report.params.values(), report.params.folder, _aside(report, path, root))
         for report in reports
-        for path in report.pages
+        for path in _longest_first(report)
         if path.stem not in report.kept
     ]
     left = Counter(job.report for job in waiting)
@@ -80,6 +78,19 @@ def make(
             whole(report)
     run_all(waiting, workers=jobs, cell_seconds=cell_seconds or CELL_SECONDS, done=done)
     return {name: failures[name] for name in by_name if name in failures}
+
+
+def _longest_first(report: Report) -> list[Path]:
+    """Order the pages of a report by how long each ran before: a long one that starts last ends alone."""
+    pages = manifest.read_object(report.folder / RUN).get("pages")
+    before = pages if isinstance(pages, dict) else {}
+
+    def seconds(path: Path) -> float:
+        times = before.get(path.stem)
+        took = times.get("duration") if isinstance(times, dict) else None
+        return float(took) if isinstance(took, int | float) else 0.0
+
+    return sorted(report.pages, key=seconds, reverse=True)
 
 
 def _published(report: Report, root: Path) -> InputError | None:
@@ -117,17 +128,16 @@ def _paged(report: Report, result: Executed, root: Path) -> InputError | None:
 def _make_page(report: Report, name: str, text: str) -> None:
     """Make one page and the files it needs from an executed notebook."""
     context = _context(report, name)
-    notebook = nbformat.reads(text, as_version=4)
-    exporter = PageExporter()
-    html, resources = exporter.from_notebook_node(notebook, {"metadata": {"name": name}, "medgauge": context})
-    for path, content in resources["outputs"].items():
+    notebook = read_executed(name, text)
+    html, files = page(notebook, name, context)
+    for path, content in files.items():
         if report.files.setdefault(path, content) != content:
             raise InputError(
                 f"another page has a figure {Path(path).name.split('.')[0]} too", "rename one of the two"
             )
     report.files[context.current] = html.encode()
-    report.figures |= figures(name, text)
-    report.notices += notices(text)
+    report.figures |= figures(name, notebook)
+    report.notices += notices(notebook)
     report.files[f"notebooks/{name}.ipynb"] = text.encode()
 
 
@@ -162,8 +172,7 @@ def _context(report: Report, name: str) -> PageContext:
 def _whole(report: Report) -> str:
     """Make the whole report one document, from its executed notebooks."""
     names = [path.stem for path in report.pages]
-    texts = [report.files[f"notebooks/{name}.ipynb"].decode() for name in names]
-    notebooks = [nbformat.reads(text, as_version=4) for text in texts]
+    notebooks = [read_executed(name, report.files[f"notebooks/{name}.ipynb"].decode()) for name in names]
     return single_page(_context(report, names[0]), list(zip(names, notebooks, strict=True)))
 
 

@@ -28,7 +28,7 @@ from medgauge_lib.report.compare import LINES, Difference, differences
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Job, read_notebook, run_all
 from medgauge_lib.report.params import Params, ReportParams, kind_of, read_params
 from medgauge_lib.report.plan import notebooks_folder
-from medgauge_lib.report.shown import Shown
+from medgauge_lib.report.shown import Shown, read_executed
 from medgauge_lib.report.shown import figures as shown_in
 from medgauge_lib.schema import near, quoted
 
@@ -326,7 +326,7 @@ def _published(name: str, path: Path) -> dict[str, Shown]:
     """Find the figures of a notebook of the report."""
     content = file_bytes(path, what="the report as it was built")
     try:
-        return shown_in(name, content.decode())
+        return shown_in(name, read_executed(name, content.decode()))
     except UnicodeDecodeError as error:
         raise InputError(f"is not UTF-8 at byte {error.start}", "build the report anew", file=path) from None
 
@@ -447,7 +447,7 @@ def _run(
         made[name] = (
             " ".join(str(result).splitlines()[0].split())
             if isinstance(result, CellFailed)
-            else shown_in(name, result.text)
+            else shown_in(name, read_executed(name, result.text))
         )
     return made
 

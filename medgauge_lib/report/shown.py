@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,8 +58,8 @@ class Shown:
         return known | {"spec": sha256(sorted_json(self.spec))}
 
 
-def figures(name: str, text: str) -> dict[str, Shown]:
-    """Find the figures of an executed notebook.
+def read_executed(name: str, text: str) -> nbformat.NotebookNode:
+    """Read an executed notebook.
 
     Parameters
     ----------
@@ -69,27 +70,50 @@ def figures(name: str, text: str) -> dict[str, Shown]:
 
     Returns
     -------
+    NotebookNode
+        Of format 4.
+
+    Raises
+    ------
+    InputError
+        Where it is no notebook.
+    """
+    with _readable(name):
+        notebook: nbformat.NotebookNode = nbformat.reads(text, as_version=4)
+        return notebook
+
+
+def figures(name: str, notebook: nbformat.NotebookNode) -> dict[str, Shown]:
+    """Find the figures of an executed notebook.
+
+    Parameters
+    ----------
+    name : str
+        Name of the notebook.
+    notebook : NotebookNode
+        The executed notebook.
+
+    Returns
+    -------
     dict
         Id to figure, in the order of the page; a chart that does not name itself is named by its number.
 
     Raises
     ------
     InputError
-        Where it is no notebook, or an output has another form.
+        Where an output has another form.
     """
-    try:
-        return _figures(name, text)
-    except (nbformat.reader.NotJSONError, nbformat.ValidationError, *_BROKEN) as error:
-        wrong = f"notebook {name} of the report cannot be read: {type(error).__name__}"
-        raise InputError(wrong, "build the report anew") from None
+    with _readable(name):
+        drawn = enumerate(filter(is_figure, _outputs(notebook)), 1)
+        return {shown.id: shown for shown in (_shown(name, number, data) for number, data in drawn)}
 
 
-def notices(text: str) -> list[str]:
+def notices(notebook: nbformat.NotebookNode) -> list[str]:
     """Find what an executed notebook says before anything else.
 
     Parameters
     ----------
-    text : str
+    notebook : NotebookNode
         The executed notebook.
 
     Returns
@@ -97,31 +121,37 @@ def notices(text: str) -> list[str]:
     list of str
         The first paragraph of each notice, in order.
     """
-    return [printable(str(data[NOTICE]["paragraphs"][0])) for data in _outputs(text) if NOTICE in data]
+    told = (data[NOTICE] for data in _outputs(notebook) if NOTICE in data)
+    return [printable(str(notice["paragraphs"][0])) for notice in told]
 
 
-def _outputs(text: str) -> list[Mapping[str, Any]]:
-    """Read the data of every output of a notebook, in order."""
-    cells = nbformat.reads(text, as_version=4).cells
-    return [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Say of a notebook that is not as a build writes it that it cannot be read."""
+    try:
+        yield
+    except (nbformat.reader.NotJSONError, nbformat.ValidationError, *_BROKEN) as error:
+        wrong = f"notebook {name} of the report cannot be read: {type(error).__name__}"
+        raise InputError(wrong, "build the report anew") from None
 
 
-def _figures(name: str, text: str) -> dict[str, Shown]:
-    """Find the figures of an executed notebook that can be read."""
-    found: dict[str, Shown] = {}
-    for number, data in enumerate(filter(is_figure, _outputs(text)), 1):
-        told = data.get(FIGURE, {})
-        table = data.get(TABLE) or {"columns": [], "rows": []}
-        if not all(isinstance(row, list) for row in (table["columns"], table["rows"], *table["rows"])):
-            raise TypeError("a table is not made of lists")
-        spec = spec_in(data)
-        shown = Shown(
-            id=str(told.get("id") or f"figure-{number}"),
-            title=str(told.get("title") or f"Figure {number}"),
-            notebook=name,
-            table=table,
-            spec=spec,
-            html="" if spec is not None else str(data.get("text/html", "")),
-        )
-        found[shown.id] = shown
-    return found
+def _outputs(notebook: nbformat.NotebookNode) -> Iterator[Mapping[str, Any]]:
+    """Give the data of every output of a notebook, in order."""
+    return (output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", []))
+
+
+def _shown(name: str, number: int, data: Mapping[str, Any]) -> Shown:
+    """Read what one output shows, the figure of this number in its notebook."""
+    told = data.get(FIGURE, {})
+    table = data.get(TABLE) or {"columns": [], "rows": []}
+    if not all(isinstance(row, list) for row in (table["columns"], table["rows"], *table["rows"])):
+        raise TypeError("a table is not made of lists")
+    spec = spec_in(data)
+    return Shown(
+        id=str(told.get("id") or f"figure-{number}"),
+        title=str(told.get("title") or f"Figure {number}"),
+        notebook=name,
+        table=table,
+        spec=spec,
+        html="" if spec is not None else str(data.get("text/html", "")),
+    )

@@ -8,7 +8,7 @@ from dataclasses import replace
 import nbformat
 
 from medgauge_lib.report import assets
-from medgauge_lib.report.exporter import (
+from medgauge_lib.report.page import (
     PageContext,
     page_label,
     page_script,

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from medgauge_lib.charts.display import count
 from medgauge_lib.reading import natural
-from medgauge_lib.report.exporter import render, sealed, style_sheet
 from medgauge_lib.report.manifest import SINGLE, is_hashes, read_manifest
+from medgauge_lib.report.page import render, sealed, style_sheet
 from medgauge_lib.report.paper import PAPER
 from medgauge_lib.report.params import SYSTEMS, ReportParams, kind_of
 

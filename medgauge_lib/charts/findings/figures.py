@@ -108,13 +108,13 @@ def _spread(frame: pd.DataFrame, scored: int) -> rows.Layers:
     bars = (
         alt.Chart(frame)
         .mark_rect(color=theme.VALUE, stroke=theme.PAGE)
-        .encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tooltip)
+        .encode(x=x, x2=alt.X2("high:Q"), y=y, y2=alt.datum(0), tooltip=tooltip)
     )
     layers = [bars]
     if not scored:
         none = pd.DataFrame({"low": [50], "tasks": [most / 2], "words": ["no task has a score"]})
         words = alt.Chart(none).mark_text(color=theme.MUTED, fontStyle="italic")
-        layers.append(words.encode(x=x, y=y, text="words:N"))
+        layers.append(words.encode(x=x, y=y, text=alt.Text("words:N")))
     return alt.layer(*layers, width=380, height=200, title="scored tasks only")
 
 
@@ -131,7 +131,7 @@ def _statuses(frame: pd.DataFrame) -> rows.Layers:
             x=x,
             x2=alt.datum(0),
             y=rows.place("top", n_rows=n_rows),
-            y2="bottom:Q",
+            y2=alt.Y2("bottom:Q"),
             tooltip=tooltip,
             color=alt.condition(
                 alt.FieldEqualPredicate(field="status", equal="scored"),
@@ -140,9 +140,11 @@ def _statuses(frame: pd.DataFrame) -> rows.Layers:
             ),
         )
     )
-    numbers = base.mark_text(align="left", dx=6, color=theme.INK, aria=False).encode(x=x, text="tasks:Q")
+    numbers = base.mark_text(align="left", dx=6, color=theme.INK, aria=False).encode(
+        x=x, text=alt.Text("tasks:Q")
+    )
     names = base.mark_text(align="right", color=theme.INK, aria=False, dx=-8).encode(
-        x=alt.value(0), text="status:N"
+        x=alt.XValue(0), text=alt.Text("status:N")
     )
     return alt.layer(names, bars, numbers, width=240, height=200, title="all tasks by status")
 
@@ -230,7 +232,7 @@ def _effects_chart(drawn: pd.DataFrame) -> alt.HConcatChart:
     base = alt.Chart(drawn.drop(columns=["change", "covered"])).encode(y=y, tooltip=tooltip)
     zero = alt.Chart(pd.DataFrame({"crude": [0]})).mark_rule(color=theme.MUTED, aria=False).encode(x=x)
     spread = base.mark_rule(color=theme.GAP, strokeWidth=7, aria=False).encode(
-        x=alt.X("lowest:Q", scale=scale), x2="highest:Q"
+        x=alt.X("lowest:Q", scale=scale), x2=alt.X2("highest:Q")
     )
     panel = alt.layer(
         rows.bands(drawn),
@@ -280,8 +282,8 @@ def _effect_names(drawn: pd.DataFrame) -> rows.Layers:
     name = base.mark_text(align="right", color=theme.INK, aria=False)
     return alt.layer(
         rows.bands(drawn),
-        mark.encode(x=alt.value(4), text="mark:N"),
-        name.encode(x=alt.value(width - 6), text="name:N"),
+        mark.encode(x=alt.XValue(4), text=alt.Text("mark:N")),
+        name.encode(x=alt.XValue(width - 6), text=alt.Text("name:N")),
         width=width,
         height=rows.height(n_rows),
     )

@@ -209,9 +209,9 @@ def panel(
         *(alt.Tooltip(f"{column}:N", title=words) for column, words in (extra or {}).items()),
     ]
     base = alt.Chart(drawn).encode(x=x, color=colour, tooltip=tooltip)
-    line = base.mark_line(strokeWidth=1, opacity=0.55, aria=False).encode(y=y, detail="series:N")
+    line = base.mark_line(strokeWidth=1, opacity=0.55, aria=False).encode(y=y, detail=alt.Detail("series:N"))
     bar = base.mark_rule(strokeWidth=1.8, aria=False).encode(
-        y=alt.Y("drawn_low:Q", scale=_height(axes)), y2="drawn_high:Q"
+        y=alt.Y("drawn_low:Q", scale=_height(axes)), y2=alt.Y2("drawn_high:Q")
     )
     point = base.mark_point(size=52, filled=True, opacity=1).encode(y=y, shape=shape)
     return alt.layer(*_level(axes), line, bar, point, width=width, height=height, title=title)

@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 from make_reports import HOSTILE, figure_data, output, spec
 
 from medgauge_lib.errors import InputError
-from medgauge_lib.report.exporter import TEXT_ON_PAGE, PageContext, PageExporter
+from medgauge_lib.report.exporter import PageExporter
 from medgauge_lib.report.figures import ROWS_ON_PAGE, SVG_ON_PAGE
 from medgauge_lib.report.markup import Headings, markdown, numbered_svg, sanitized, script_json
+from medgauge_lib.report.page import TEXT_ON_PAGE, PageContext, page_label
+from medgauge_lib.report.page import page as page_of
 from medgauge_lib.report.single import single_page
 
 MARKDOWN = nbformat.v4.new_markdown_cell
@@ -63,12 +65,9 @@ class Elements(HTMLParser):
 
 
 def page(*cells: Any, name: str = "made", context: PageContext | None = None) -> tuple[str, dict[str, bytes]]:
-    """Export a notebook of these cells; return the page and its files."""
-    resources = {"metadata": {"name": name}} | ({"medgauge": context} if context else {})
-    html, resources = PageExporter().from_notebook_node(
-        nbformat.v4.new_notebook(cells=list(cells)), resources
-    )
-    return html, resources["outputs"]
+    """Make the page of a notebook of these cells, and its files."""
+    notebook = nbformat.v4.new_notebook(cells=list(cells))
+    return page_of(notebook, name, context or PageContext(title=page_label(name)))
 
 
 def shown(*outputs: Any, source: str = "x") -> Any:
@@ -369,13 +368,20 @@ def test_any_text_in_a_figure_is_shown_as_it_is(text: str) -> None:
         ('<a href="https://a.b/" onclick="x()" target="_blank">a</a>', '<a href="https://a.b/">a</a>'),
         ("<p onclick=x() id=main>a</p>", "<p>a</p>"),
         ("<script>x()</script><style>a</style>b", "b"),
-        ("<scr<script></script>ipt>x()</script>", "&lt;script&gt;x()&lt;/script&gt;"),
+        ("<scr<script></script>ipt>x()</script>", "ipt&gt;x()"),
         ("<svg><script>x()</script></svg>", "<svg></svg>"),
-        ("<iframe src=x></iframe>", "&lt;iframe src=x&gt;&lt;/iframe&gt;"),
+        ("<svg><title>a<img src=x onerror=x()></title></svg>", "<svg><title>a</title></svg>"),
+        ("<svg viewbox='0 0 1 1'><foreignObject><p>a", '<svg viewBox="0 0 1 1"></svg>'),
+        ("<math><mi>a</mi></math>", ""),
+        ("<iframe src=x></iframe>", ""),
+        ("<noscript><p title='</noscript><img src=x onerror=x()>'>a", "&lt;p title=''&gt;a"),
+        ("<form action=x><button>a</button></form>", "a"),
+        ('<p title="<img> &lt;">a</p>', '<p title="&lt;img&gt; &lt;">a</p>'),
+        ("<img alt='<script>'>", "&lt;script&gt;"),
         ("<!-- a -->b", "b"),
         ('<td style="width:1px;background:url(http://a.b);position:fixed">a</td>', 'a'),
-        ('<p style="width:1px;background:url(//a.b);position:fixed">a</p>', '<p style="width:1px;">a</p>'),
-        ('<meta http-equiv="refresh" content="x">', '&lt;meta http-equiv="refresh" content="x"&gt;'),
+        ('<p style="width:1px;background:url(//a.b);position:fixed">a</p>', '<p style="width:1px">a</p>'),
+        ('<meta http-equiv="refresh" content="x">', ""),
         ("<b>open", "<b>open</b>"),
     ],
 )  # fmt: skip
@@ -561,3 +567,6 @@ def test_the_exporter_is_found_by_nbconvert() -> None:
     from nbconvert.exporters import get_exporter
 
     assert get_exporter("medgauge") is PageExporter
+    notebook = nbformat.v4.new_notebook(cells=[MARKDOWN("# T"), shown(output(figure_data()))])
+    html, resources = PageExporter().from_notebook_node(notebook, {"metadata": {"name": "made"}})
+    assert (html, resources["outputs"]) == page(*notebook.cells)
