@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 
 import by_definition
 import pytest
 from demo_pages import LAB, WARD, changed, column, labels_file, raw, raw_labels, tables, tags
 from make_records import record, write
+from markupsafe import escape
 from test_charts_dimensions import HOSTILE, by_row
 
 from medgauge_lib import charts, demo
@@ -115,18 +117,18 @@ def test_without_labels_strata_are_as_published():
     rates = column(charts.strata_table(strata, found, "task_pass_rate").html, "class 1").values()
     assert all("no interval" in cell.text for cell in rates)
     assert "No labels of tasks are given" in str(charts.difficulty_sentences(strata))
-    assert str(charts.labels_figure(strata)) == "No labels of tasks are given, so none are counted."
+    assert str(charts.labels_table(strata)) == "No labels of tasks are given, so none are counted."
 
 
 def test_a_task_without_a_label_is_told(tmp_path):
-    """The demo task that lacks a label is counted in words and in the figure of labels."""
+    """The demo task that lacks a label is counted in words and in the table of labels."""
     _, strata = page(LAB, tmp_path, publish="internal")
     tasks = {task["task_key"] for task in raw(*LAB)[0]["run_outcomes"]}
     missing = len(tasks - set(raw_labels(*LAB)))
     assert missing == 1
     said = str(charts.difficulty_sentences(strata))
     assert f"Tasks without a label: {missing} of {len(tasks)}" in said
-    table = charts.labels_figure(strata).table
+    table = charts.labels_table(strata).table
     (line,) = table[(table["family"] == "difficulty") & (table["kind"] == "without a label")].to_dict(
         "records"
     )
@@ -134,9 +136,9 @@ def test_a_task_without_a_label_is_told(tmp_path):
 
 
 def test_labels_are_counted_as_they_are(tmp_path):
-    """The figure of labels has the count of each label over the board's tasks, and draws a bar for each."""
+    """The table of labels has the count of each label over the board's tasks, and draws a bar for each."""
     _, strata = page(WARD, tmp_path, publish="internal")
-    made = charts.labels_figure(strata)
+    made = charts.labels_table(strata)
     labels = raw_labels(*WARD)
     tasks = [task["task_key"] for task in live_tasks(WARD)[0][1]]
     for line in made.table.to_dict("records"):
@@ -147,7 +149,10 @@ def test_labels_are_counted_as_they_are(tmp_path):
             own = [class_of(labels[task]) for task in tasks]
         wanted = None if line["kind"] == "without a label" else line["value"]
         assert line["n_tasks"] == sum((None if value is None else str(value)) == wanted for value in own)
-    assert made.n_marks >= 3 * len(made.table)
+    lengths = [float(width) for width in re.findall(r'<rect [^>]*? width="([0-9.]+)"', made.html)]
+    assert lengths == pytest.approx(made.table["n_tasks"] * 144 / made.table["n_tasks"].max(), abs=0.005)
+    hollow = [kind != "label" for kind in made.table["kind"]]
+    assert ["mg-hollow" in rect for rect in re.findall(r"<rect [^>]*>", made.html)] == hollow
 
 
 def test_a_public_page_withholds_what_records_do_not_publish(tmp_path):
@@ -196,7 +201,7 @@ def test_no_page_names_a_task(tmp_path):
             *(charts.strata_table(strata, found, quantity) for quantity in ("pass_pow_3", "task_pass_rate")),
             charts.rises_table(strata),
             charts.class_counts_table(strata),
-            charts.labels_figure(strata),
+            charts.labels_table(strata),
         ]
         for one in made:
             bundle = one._repr_mimebundle_()
@@ -227,7 +232,7 @@ def test_figures_that_cannot_be_are_sentences(tmp_path):
         charts.strata_table(strata, found, "pass_pow_3"),
         charts.rises_table(strata),
         charts.class_counts_table(strata),
-        charts.labels_figure(strata),
+        charts.labels_table(strata),
     ]
     assert all(isinstance(one, Sentences) for one in said)
 
@@ -247,7 +252,7 @@ def test_a_flat_board_rises_nowhere(tmp_path):
 
 
 def test_labels_stay_text(tmp_path):
-    """A label of markup or an expression is drawn as text, and cut where it is long."""
+    """A label of markup or an expression stands there as text."""
     keys = [f"tk-{k:012x}" for k in range(1, len(HOSTILE) * 2 + 1)]
     one = record("res-2026-01-01-a", dict.fromkeys(keys, [(1, 1)] * 3))
     records = read_records(write(tmp_path / "hostile", one))
@@ -258,10 +263,11 @@ def test_labels_stay_text(tmp_path):
         encoding="utf-8",
     )
     strata = difficulty(records, board(records), read_labels(file), publish="internal")
-    made = charts.labels_figure(strata)
-    assert "<script" not in made.svg
-    assert "<img" not in made.svg
+    made = charts.labels_table(strata)
+    assert "<script" not in made.html
+    assert "<img" not in made.html
     assert all(text in made.alt for text in words)
+    assert all(str(escape(text)) in made.html for text in words)
 
 
 def test_unknown_quantity_is_refused(tmp_path):

@@ -8,7 +8,7 @@ from medgauge_lib.charts.cost import cost, cost_caption, cost_frame
 from medgauge_lib.charts.difficulty import (
     class_counts_table,
     difficulty_sentences,
-    labels_figure,
+    labels_table,
     rises_table,
     strata_table,
 )
@@ -78,7 +78,7 @@ __all__ = [
     "inputs_table",
     "integrity_notice",
     "integrity_sentences",
-    "labels_figure",
+    "labels_table",
     "no_subset",
     "passes",
     "passes_caption",

@@ -6,13 +6,13 @@ back by the result; here it is said in words.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Literal
 
-import altair as alt
 import pandas as pd
 
-from medgauge_lib.charts import display, rows, theme
-from medgauge_lib.charts.figure import Figure, Provenance, figure
+from medgauge_lib.charts import display
+from medgauge_lib.charts.figure import Provenance
 from medgauge_lib.charts.panels import (
     MARKS,
     Cell,
@@ -24,7 +24,7 @@ from medgauge_lib.charts.panels import (
     uncertainty,
     with_figures,
 )
-from medgauge_lib.charts.tables import QUANTITY_NAMES, Table, plain_table
+from medgauge_lib.charts.tables import QUANTITY_NAMES, Table, plain_table, render
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.labels import CLASSES, DIFFICULTY
 from medgauge_lib.results import Absent, Estimate
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 RISES = "↑"
 """Marks a class whose pass^3 is above that of the next easier class with a figure."""
+
+_LABEL_BAR = 144
+"""Length in pixels of the longest bar of a label."""
 
 _READ = {
     "pass_pow_3": (
@@ -270,7 +273,7 @@ def class_counts_table(found: Difficulty) -> Table | Sentences:
     )
 
 
-def labels_figure(found: Difficulty) -> Figure | Sentences:
+def labels_table(found: Difficulty) -> Table | Sentences:
     """How many tasks of the board carry which label, family by family.
 
     Parameters
@@ -279,7 +282,7 @@ def labels_figure(found: Difficulty) -> Figure | Sentences:
 
     Returns
     -------
-    Figure or Sentences
+    Table or Sentences
         A sentence where no labels are given.
     """
     frame = found.distributions_frame()
@@ -287,69 +290,30 @@ def labels_figure(found: Difficulty) -> Figure | Sentences:
         return Sentences(("No labels of tasks are given, so none are counted.",))
     reasons = sorted({one.reason for one in found.distributions if one.reason})
     withheld = f" Withheld: {'; '.join(reasons)}." if reasons else ""
-    return figure(
-        _labels_chart(frame),
-        id="labels",
-        title="Labels of the tasks",
-        caption=(
-            "Bars count the board's tasks by label, each family of labels on its own; a task may lack one. "
-            f"Hollow bars are tasks that no label is shown for.{withheld}"
-        ),
-        table=frame,
+    title = "Labels of the tasks"
+    caption = (
+        "Bars count the board's tasks by label, each family of labels on its own; a task may lack one. "
+        f"Hollow bars are tasks that no label is shown for.{withheld}"
     )
+    families = [
+        (display.text(str(family), 160), [_label_line(str(family), line) for line in part.to_dict("records")])
+        for family, part in frame.groupby("family", sort=False)
+    ]
+    said = [f"{family} {words}, {n}" for family, lines in families for words, n, _ in lines]
+    html = render(
+        "labels.html.j2",
+        title=title,
+        caption=caption,
+        families=families,
+        pixels=_LABEL_BAR / int(frame["n_tasks"].max()),
+        width=_LABEL_BAR,
+    )
+    return Table("labels", title, caption, f"Tasks by label. {'; '.join(said)}.", html, frame)
 
 
-def _labels_chart(frame: pd.DataFrame) -> rows.Layers:
-    lines = _label_lines(frame)
-    n_places, most = int(lines["place"].max()), int(lines["n_tasks"].max())
-    bars = lines[lines["kind"] != "family"]
-    y = rows.place(n_rows=n_places)
-    scale = alt.Scale(domain=[0, most], range=[230, 560])
-    kinds = {"label": theme.VALUE, "withheld": theme.PAGE, "without a label": theme.PAGE}
-    bar = (
-        alt.Chart(bars)
-        .mark_bar(size=rows.step(n_places) * 0.55, stroke=theme.VALUE, strokeWidth=1.2)
-        .encode(
-            x=alt.X("n_tasks:Q", scale=scale, axis=None),
-            x2=alt.X2Datum(0),
-            y=y,
-            fill=alt.Fill(
-                "kind:N", scale=alt.Scale(domain=list(kinds), range=list(kinds.values())), legend=None
-            ),
-        )
-    )
-    count = (
-        alt.Chart(bars)
-        .mark_text(align="left", dx=6, color=theme.INK, aria=False)
-        .encode(x=alt.X("n_tasks:Q", scale=scale), y=y, text=alt.Text("n_tasks:Q"))
-    )
-    name = (
-        alt.Chart(bars)
-        .mark_text(align="right", color=theme.INK, aria=False)
-        .encode(x=alt.XValue(222), y=y, text=alt.Text("words:N"))
-    )
-    head = (
-        alt.Chart(lines[lines["kind"] == "family"])
-        .mark_text(align="left", color=theme.INK, fontWeight="bold", aria=False)
-        .encode(x=alt.XValue(0), y=y, text=alt.Text("words:N"))
-    )
-    said = [f"{words}, {n}" for words, n in zip(bars["said"], bars["n_tasks"], strict=True)]
-    return alt.layer(
-        *(bar, count, name, head),
-        width=600,
-        height=rows.height(n_places),
-        description=f"Tasks by label. {'; '.join(said)}.",
-    )
-
-
-def _label_lines(frame: pd.DataFrame) -> pd.DataFrame:
-    """Lines of the chart from the top: a family, then its labels."""
-    lines: list[tuple[int, str, str, str, int]] = []
-    for family, part in frame.groupby("family", sort=False):
-        lines.append((len(lines) + 1, "family", display.text(str(family), 60), "", 0))
-        for line in part.to_dict("records"):
-            label = line["kind"] if line["kind"] != "label" else str(line["value"])
-            words = f"class {label}" if family == DIFFICULTY and line["kind"] == "label" else label
-            said = f"{display.text(str(family))} {display.text(words)}"
-            lines.append((len(lines) + 1, line["kind"], display.text(words, 34), said, int(line["n_tasks"])))
-    return pd.DataFrame(lines, columns=["place", "kind", "words", "said", "n_tasks"])
+def _label_line(family: str, line: dict[Hashable, Any]) -> tuple[str, int, bool]:
+    """Words for a label, its tasks, and whether it is one."""
+    known = line["kind"] == "label"
+    label = str(line["value"] if known else line["kind"])
+    words = f"class {label}" if known and family == DIFFICULTY else label
+    return display.text(words), int(line["n_tasks"]), known
