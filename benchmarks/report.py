@@ -55,7 +55,7 @@ def ratios() -> Iterator[Ratio]:
             build([params], out=folder / "nothing", force=True, progress=False, notebooks=empty)
 
         size = f"report of {len(notebooks)} notebooks, against as many that only import the same"
-        yield Ratio(size, *in_turn(report, nothing, repeats=3), at_most=1.5)
+        yield Ratio(size, *in_turn(report, nothing, repeats=4), at_most=1.5)
 
 
 def _imported(params: ReportParams, notebooks: list[Path], folder: Path) -> dict[Path, list[str]]:
