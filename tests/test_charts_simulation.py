@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -230,13 +231,37 @@ def boards_of(studies, **shares):
 
 
 def test_families_say_where_overlap_errs_and_finds_less(studies):
-    """Whether overlap errs above 5 %, and where Holm finds more, is read off the figures."""
+    """On which boards overlap errs above 5 %, and where Holm finds more, is read off the figures."""
     said = boards_of(studies, holm={2: 3, 5: 1}, unadjusted={2: 3, 5: 3}, overlap={2: 0, 5: 2})
-    assert "Overlap has a family-wise error above 5 % from 5 rows on with 20 tasks." in said
+    assert "Overlap has a simulated family-wise error above 5 % with 5 rows on 20 tasks." in said
     assert "Holm finds more of the real differences than overlap with 2 rows on 20 tasks." in said
     turned = boards_of(studies, holm={2: 0, 5: 1}, unadjusted={2: 3, 5: 3}, overlap={2: 0, 5: 0})
-    assert "above 5 % at no number of rows tried with 20 tasks." in turned
+    assert "above 5 % with no number of rows tried on 20 tasks." in turned
     assert "than overlap with 5 rows on 20 tasks." in turned
+
+
+def test_boards_above_five_percent_are_those_of_the_figure(studies):
+    """Exactly the boards whose drawn error is above 5 % are named, also where more rows err less often."""
+    line = next(line for line in studies["families"].lines if line.procedure == "overlap" and line.error.n)
+    drawn = {(50, 38): 0, (50, 5): 51, (50, 20): 50, (50, 10): 300, (127, 20): 49, (127, 2): 0, (9, 3): 60}
+    lines = tuple(
+        replace(line, family=replace(line.family, n_tasks=n_tasks, n_rows=n_rows), error=Share(count, 1_000))
+        for (n_tasks, n_rows), count in drawn.items()
+    )
+    study = replace(studies["families"], lines=lines)
+    said = str(charts.families_sentences(study)).replace(NBSP, " ")
+    (above,) = re.findall(r"above 5 % (.*?)\.", said)
+    named = {
+        (int(n_tasks), int(n_rows))
+        for rows, n_tasks in re.findall(r"with ([\d, and]+) rows on (\d+) tasks", above)
+        for n_rows in re.findall(r"\d+", rows)
+    }
+    figure = charts.families_figure(study).table
+    over = figure[figure["error"] > 0.05]
+    assert named == set(zip(over["n_tasks"], over["n_rows"], strict=True))
+    assert above == (
+        "with 3 rows on 9 tasks, with 5 and 10 rows on 50 tasks and with no number of rows tried on 127 tasks"
+    )
 
 
 def test_families_say_the_exact_value_of_two_rows(studies):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from medgauge_lib.charts import display
 from medgauge_lib.charts.simulation.figures import MERGED, METHOD_NAMES, PROCEDURE_NAMES
@@ -15,7 +15,7 @@ from medgauge_lib.results import Absent
 from medgauge_lib.simulation.overlap import spread_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from fractions import Fraction
 
     from medgauge_lib.simulation import Coverage, Familywise, Flips, Overlap, Power, Sample, Study, Widths
@@ -134,41 +134,38 @@ def families_sentences(study: Study[Familywise]) -> Sentences:
 
 
 def _above(alike: list[Familywise]) -> list[str]:
-    """From how many rows on overlap errs more often than Holm may, by number of tasks."""
-    said = []
-    for n_tasks in sorted({line.family.n_tasks for line in alike}):
-        above = [
-            line.family.n_rows
-            for line in alike
-            if line.procedure == "overlap" and line.family.n_tasks == n_tasks and _exceeds(line.error)
-        ]
-        where = f"from {display.count(min(above), 'row')} on" if above else "at no number of rows tried"
-        said.append(f"{where} with {display.count(n_tasks, 'task')}")
-    return [f"Overlap has a family-wise error above 5 % {display.listed(said)}."] if said else []
-
-
-def _exceeds(error: Share) -> bool:
-    return not isinstance(error.value, Absent) and error.value > FAMILY_ALPHA
+    """On which of the boards tried overlap errs more often than Holm may."""
+    errors = _of_boards(alike, "overlap", "error")
+    said = _boards({size for size, error in errors.items() if error > FAMILY_ALPHA}, errors)
+    return [f"Overlap has a simulated family-wise error above 5 % {said}."] if said else []
 
 
 def _ahead(levels: list[Familywise]) -> list[str]:
-    """On which boards Holm finds more than overlap does."""
-    found = {
-        (line.family.n_tasks, line.family.n_rows, line.procedure): line.found.value
-        for line in levels
-        if not isinstance(line.found.value, Absent)
+    """On which of the boards tried Holm finds more than overlap does."""
+    holm, overlap = (_of_boards(levels, procedure, "found") for procedure in ("holm", "overlap"))
+    said = _boards({size for size in holm if holm[size] > overlap[size]}, holm)
+    return [f"Holm finds more of the real differences than overlap {said}."] if said else []
+
+
+def _of_boards(
+    lines: list[Familywise], procedure: str, what: Literal["error", "found"]
+) -> dict[tuple[int, int], Fraction]:
+    """A simulated figure of one procedure by numbers of tasks and rows, where there is one."""
+    return {
+        (line.family.n_tasks, line.family.n_rows): value
+        for line in lines
+        if line.procedure == procedure and not isinstance(value := getattr(line, what).value, Absent)
     }
-    boards = sorted({(n_tasks, n_rows) for n_tasks, n_rows, _ in found})
+
+
+def _boards(chosen: Collection[tuple[int, int]], tried: Iterable[tuple[int, int]]) -> str:
+    """Every number of rows that is chosen, by number of tasks: a rule beyond the boards tried is not said."""
     said = []
-    for n_tasks in dict.fromkeys(n_tasks for n_tasks, _ in boards):
-        more = [
-            f"{n_rows}"
-            for n, n_rows in boards
-            if n == n_tasks and found[n, n_rows, "holm"] > found[n, n_rows, "overlap"]
-        ]
-        rows = f"{display.listed(more)} rows" if more else "no number of rows tried"
+    for n_tasks in sorted({tasks for tasks, _ in tried}):
+        numbers = [f"{n_rows}" for tasks, n_rows in sorted(chosen) if tasks == n_tasks]
+        rows = f"{display.listed(numbers)} rows" if numbers else "no number of rows tried"
         said.append(f"with {rows} on {display.count(n_tasks, 'task')}")
-    return [f"Holm finds more of the real differences than overlap {display.listed(said)}."] if said else []
+    return display.listed(said) if said else ""
 
 
 def _two_rows(levels: list[Familywise]) -> list[str]:
