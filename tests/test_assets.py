@@ -69,3 +69,11 @@ def test_a_cache_that_cannot_be_written_is_no_trouble(cache: Path, monkeypatch: 
     monkeypatch.chdir(cache.parents[1])
     assert again(monkeypatch, lambda: b"homeless")[1] == b"homeless"
     assert not Path("~").exists()
+
+
+def test_a_folder_that_looks_like_a_cache_is_none(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a home no script is taken from the folder that someone happens to stand in."""
+    again(monkeypatch, lambda: b"foreign")
+    monkeypatch.chdir(cache.parent)
+    monkeypatch.setattr(assets, "user_cache_path", Path)
+    assert again(monkeypatch, lambda: b"made")[1] == b"made"

@@ -16,6 +16,7 @@ import nbformat
 import pandas as pd
 import pytest
 import vl_convert
+from altair.utils.schemapi import SchemaValidationError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from make_records import community, record, write
@@ -436,10 +437,31 @@ def test_figures_are_the_same_every_time(name, demo_board):
 
 
 def test_making_a_figure_leaves_altair_as_it_was(demo_board):
-    """Neither the theme nor the row limit of someone else's charts changes."""
-    before = (alt.theme.active, alt.data_transformers.active, dict(alt.data_transformers.options))
+    """Neither the theme nor the row limit of someone else's charts changes, and no data stay behind."""
+
+    def current():
+        data = alt.data_transformers
+        return alt.theme.active, data.active, dict(data.options), data.names()
+
+    before = current()
     figure_of("cost", demo_board)
-    assert (alt.theme.active, alt.data_transformers.active, dict(alt.data_transformers.options)) == before
+    assert current() == before
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [
+        lambda: alt.X("n:N", sort="upwards"),
+        lambda: alt.X("n:Q", stack="nonsense"),
+        lambda: alt.X("n:Q", scale={"typ": "log"}),
+    ],
+)
+def test_an_encoding_that_vega_lite_does_not_know_is_refused(channel):
+    """Vega would pass over it in silence, and Altair looks at an encoding in its chart alone."""
+    data = pd.DataFrame({"n": [1, 2], "share": [0.5, 0.25]})
+    chart = alt.Chart(data, description="Two points.").mark_point().encode(x=channel(), y="share:Q")
+    with pytest.raises(SchemaValidationError):
+        made_figure(chart)
 
 
 def test_layers_that_come_and_go_keep_their_own_data():

@@ -260,6 +260,16 @@ def test_a_file_that_is_no_notebook_is_refused(tmp_path: Path, content: str) -> 
         read_notebook(file)
 
 
+def test_a_notebook_with_half_a_character_is_refused(tmp_path: Path) -> None:
+    """JSON can spell half a surrogate pair, which no page can hold."""
+    file = tmp_path / "page.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("half")]), file)
+    assert read_notebook(file).cells[0].source == "half"
+    file.write_text(file.read_text().replace('"half"', '"\\ud800"'))
+    with pytest.raises(InputError, match=r"page\.ipynb: is not a notebook"):
+        read_notebook(file)
+
+
 def test_a_missing_notebook_is_refused(tmp_path: Path) -> None:
     """A notebook that is not there is named."""
     with pytest.raises(InputError, match="no such file"):

@@ -21,8 +21,7 @@ from medgauge_lib.errors import InputError
 from medgauge_lib.report.exporter import PageExporter
 from medgauge_lib.report.figures import ROWS_ON_PAGE, SVG_ON_PAGE
 from medgauge_lib.report.markup import Headings, markdown, numbered_svg, sanitized, script_json
-from medgauge_lib.report.page import TEXT_ON_PAGE, PageContext, page_label
-from medgauge_lib.report.page import page as page_of
+from medgauge_lib.report.page import TEXT_ON_PAGE, PageContext, page_label, page_of
 from medgauge_lib.report.single import single_page
 
 MARKDOWN = nbformat.v4.new_markdown_cell
@@ -365,6 +364,8 @@ def test_any_text_in_a_figure_is_shown_as_it_is(text: str) -> None:
         ('<a href="javascript:x()">a</a>', "<a>a</a>"),
         ('<a href="java\nscript:x()">a</a>', "<a>a</a>"),
         ('<a href="data:text/html,x">a</a>', "<a>a</a>"),
+        ('<a href=" DA&#9;TA:text/html,x">a</a>', "<a>a</a>"),
+        ('<a href="&#1;d&#10;ata:text/html,x">a</a>', "<a>a</a>"),
         ('<a href="https://a.b/" onclick="x()" target="_blank">a</a>', '<a href="https://a.b/">a</a>'),
         ("<p onclick=x() id=main>a</p>", "<p>a</p>"),
         ("<script>x()</script><style>a</style>b", "b"),
@@ -372,12 +373,18 @@ def test_any_text_in_a_figure_is_shown_as_it_is(text: str) -> None:
         ("<svg><script>x()</script></svg>", "<svg></svg>"),
         ("<svg><title>a<img src=x onerror=x()></title></svg>", "<svg><title>a</title></svg>"),
         ("<svg viewbox='0 0 1 1'><foreignObject><p>a", '<svg viewBox="0 0 1 1"></svg>'),
+        ("<svg><rect fill='url(//a.b/c#d)' stroke='u\\72l(//a.b)'/></svg>", "<svg><rect></rect></svg>"),
+        ("<svg><rect fill='rgb(0 0 0)'/></svg>", '<svg><rect fill="rgb(0 0 0)"></rect></svg>'),
+        ("<svg><a><set attributeName=href to=javascript:x()></set></a></svg>", "<svg><a></a></svg>"),
         ("<math><mi>a</mi></math>", ""),
         ("<iframe src=x></iframe>", ""),
         ("<noscript><p title='</noscript><img src=x onerror=x()>'>a", "&lt;p title=''&gt;a"),
         ("<form action=x><button>a</button></form>", "a"),
         ('<p title="<img> &lt;">a</p>', '<p title="&lt;img&gt; &lt;">a</p>'),
         ("<img alt='<script>'>", "&lt;script&gt;"),
+        ("<img x1=1 alt=words>", "words"),
+        ("<img title=' src=' alt=words>", "words"),
+        ("<img title=' alt=' class=a>", ""),
         ("<!-- a -->b", "b"),
         ('<td style="width:1px;background:url(http://a.b);position:fixed">a</td>', 'a'),
         ('<p style="width:1px;background:url(//a.b);position:fixed">a</p>', '<p style="width:1px">a</p>'),

@@ -363,6 +363,7 @@ def test_force_builds_although_nothing_changed(copied: Path) -> None:
     [
         ({"summary": {"duration": 1.5}, "groups": {"duration": 2}}, ["groups", "summary"]),
         ({"groups": {"duration": 0.5}}, ["groups", "summary"]),
+        ({"summary": {"duration": 1.5}, "groups": {"duration": 10**400}}, ["groups", "summary"]),
         ({"summary": {"duration": "long"}, "groups": 3}, ["summary", "groups"]),
         ([], ["summary", "groups"]),
         (None, ["summary", "groups"]),

@@ -201,8 +201,7 @@ def _specification(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The chart as JSON in the look of the theme, once it is found to be in order, and its words."""
     with _data_once():
-        # Altair checked each part as it was made; checking them all again takes as long as all the rest.
-        spec = chart.to_dict(validate=False)
+        spec = chart.to_dict()
     words = metadata(
         id=id, title=title, caption=caption, alt=spec.get("description") or "", provenance=provenance
     )
@@ -227,8 +226,11 @@ def _data_once() -> Iterator[None]:
         return written[id(data)][1]
 
     alt.data_transformers.register("once", values)
-    with alt.data_transformers.enable("once", consolidate_datasets=True):
-        yield
+    try:
+        with alt.data_transformers.enable("once", consolidate_datasets=True):
+            yield
+    finally:
+        alt.data_transformers.register("once", None)  # else Altair keeps the tables of the last chart
 
 
 def _altair_default(name: str, value: Any) -> bool:

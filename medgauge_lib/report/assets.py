@@ -51,10 +51,11 @@ def vega_bundle() -> tuple[str, bytes]:
         user's cache keeps it for later processes, where there is one that can be written.
     """
     place = _place()
-    content = _kept(place)
+    keeps = place.is_absolute()  # a user without a home has no cache either
+    content = _kept(place) if keeps else b""
     if not content:
         content = _bundled()
-        if place.is_absolute():  # a user without a home has no cache either
+        if keeps:
             with suppress(InputError):
                 write_file(place, sha256(content).encode() + b"\n" + content)
     return f"assets/vega-{sha256(content)[:12]}.js", content

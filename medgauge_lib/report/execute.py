@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import fcntl
+import json
 import logging
 import os
 import shutil
@@ -259,6 +260,8 @@ def read_notebook(file: Path) -> nbformat.NotebookNode:
     """
     try:
         notebook: nbformat.NotebookNode = nbformat.read(file, as_version=4)
+        # JSON can spell half a surrogate pair, which no page can hold.
+        json.dumps(notebook, ensure_ascii=False).encode()
         return notebook
     except OSError as error:
         raise InputError(

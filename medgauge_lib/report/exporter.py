@@ -8,7 +8,7 @@ import nbformat
 from nbconvert.exporters.exporter import Exporter
 from traitlets import List
 
-from medgauge_lib.report.page import PageContext, page, page_label
+from medgauge_lib.report.page import PageContext, page_label, page_of
 
 
 class PageExporter(Exporter):
@@ -53,6 +53,6 @@ class PageExporter(Exporter):
         """
         notebook, resources = super().from_notebook_node(nb, resources, **kw)
         name = str(resources.get("metadata", {}).get("name") or "notebook")
-        html, files = page(notebook, name, PageContext(title=page_label(name)))
+        html, files = page_of(notebook, name, PageContext(title=page_label(name)))
         resources["outputs"] = {**resources.get("outputs", {}), **files}
         return html, resources

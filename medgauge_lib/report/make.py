@@ -15,7 +15,7 @@ from medgauge_lib.report import hashes, manifest
 from medgauge_lib.report.crate import crate_json
 from medgauge_lib.report.execute import CELL_SECONDS, CellFailed, Executed, Job, run_all
 from medgauge_lib.report.manifest import RUN, SINGLE
-from medgauge_lib.report.page import PageContext, page, page_label
+from medgauge_lib.report.page import PageContext, page_label, page_of
 from medgauge_lib.report.paper import PAPER, printed
 from medgauge_lib.report.params import Params
 from medgauge_lib.report.plan import Report, labels_modified
@@ -88,7 +88,7 @@ def _longest_first(report: Report) -> list[Path]:
     def seconds(path: Path) -> float:
         times = before.get(path.stem)
         took = times.get("duration") if isinstance(times, dict) else None
-        return float(took) if isinstance(took, int | float) else 0.0
+        return took if isinstance(took, int | float) else 0
 
     return sorted(report.pages, key=seconds, reverse=True)
 
@@ -129,7 +129,7 @@ def _make_page(report: Report, name: str, text: str) -> None:
     """Make one page and the files it needs from an executed notebook."""
     context = _context(report, name)
     notebook = read_executed(name, text)
-    html, files = page(notebook, name, context)
+    html, files = page_of(notebook, name, context)
     for path, content in files.items():
         if report.files.setdefault(path, content) != content:
             raise InputError(

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from nh3 import Cleaner
 
 _IMAGE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
-_IMAGE_TAG = re.compile(r'<img((?: [a-z-]+="[^"]*")*)>')
-_WORDS = re.compile(r' alt="([^"]*)"')
+_IMAGE_TAG = re.compile(r'<img((?: [^ =]+="[^"]*")*)>')
+_ATTRIBUTE = re.compile(r' ([^ =]+)="([^"]*)"')
+_SKIPPED = re.compile(r"[\x00-\x20]+")  # what a browser skips before and within the scheme of an address
+_PAINT_SERVER = re.compile(r"url|\\", re.IGNORECASE)
 _DEFINITION = re.compile(r'<(clipPath|linearGradient|radialGradient) id="([^"]+)"')
 
 
@@ -47,21 +49,21 @@ def _cleaner() -> Cleaner:
 
 
 def _address_kept(tag: str, name: str, value: str) -> str | None:
-    """Keep an address unless it is data to go to, or an image that is not in the document itself."""
-    if name == "href" and value.strip().lower().startswith("data:"):
-        return None
-    if name == "src" and not _IMAGE.fullmatch(value):
-        return None
-    return value
+    """Keep an address unless it is data to go to, or an image or a paint that is not a value by itself."""
+    refused = (
+        (name == "href" and _SKIPPED.sub("", value).lower().startswith("data:"))
+        or (name == "src" and not _IMAGE.fullmatch(value))
+        or (name in ("fill", "stroke") and _PAINT_SERVER.search(value))
+    )
+    return None if refused else value
 
 
 def _with_words(image: re.Match[str]) -> str:
     """Show the words of an image whose source was not allowed, and give every other one some words."""
-    attributes = image[1]
-    words = _WORDS.search(attributes)
-    if " src=" not in attributes:
-        return Markup.escape(unescape(words[1])) if words else ""
-    return image[0] if words else f'<img{attributes} alt="">'
+    attributes = dict(_ATTRIBUTE.findall(image[1]))
+    if "src" not in attributes:
+        return Markup.escape(unescape(attributes.get("alt", "")))
+    return image[0] if "alt" in attributes else f'<img{image[1]} alt="">'
 
 
 def sanitized(html: str) -> Markup:

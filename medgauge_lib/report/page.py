@@ -141,7 +141,7 @@ class Content:
     drawn: bool = False
 
 
-def page(notebook: nbformat.NotebookNode, name: str, context: PageContext) -> tuple[str, dict[str, bytes]]:
+def page_of(notebook: nbformat.NotebookNode, name: str, context: PageContext) -> tuple[str, dict[str, bytes]]:
     """Make the page of an executed notebook.
 
     Parameters
