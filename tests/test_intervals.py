@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from medgauge_lib.estimators import Values
+from medgauge_lib import demo
+from medgauge_lib.estimators import Values, values
 from medgauge_lib.intervals import (
     RESAMPLES,
     bca,
@@ -20,6 +21,7 @@ from medgauge_lib.intervals import (
     resample_indices,
     resampled_sums,
 )
+from medgauge_lib.outcomes import outcomes
 from medgauge_lib.results import Absent
 
 SEED = 20260101
@@ -209,6 +211,20 @@ def test_blocks_do_not_change_sums(monkeypatch):
     whole = resampled_sums(x, seed=3)
     monkeypatch.setattr("medgauge_lib.intervals._BLOCK", 999)
     assert (resampled_sums(x, seed=3) == whole).all()
+
+
+def test_another_seed_moves_few_bounds_far():
+    """With another seed many bounds hardly move, and some move by about a percentage point."""
+    rates = values(outcomes(demo.record_set("bm-demo-ward", "1.0.0")), "task_pass_rate")
+    bounds = np.array(
+        [
+            [(one.interval.low, one.interval.high) for one in estimate(rates, seed=seed)]
+            for seed in range(1, 9)
+        ]
+    )
+    moved = abs(bounds[1:] - bounds[0])
+    assert np.median(moved) < 0.001
+    assert 0.005 < moved.max() < 0.02
 
 
 def test_binary_quantities_get_exact_intervals_and_others_bca():

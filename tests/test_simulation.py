@@ -577,6 +577,14 @@ def test_family_of_two_alike_errs_as_often_as_the_exact_test():
     assert isinstance(by_name["holm"].found.value, Absent)
 
 
+def test_the_odd_row_of_two_levels_is_on_the_first():
+    """Five rows on two levels are three and two, as the assumption of the study says."""
+    lower = Rates(0.2, 0.1)
+    assert Family(5, 9, ALIKE, lower).rows == (ALIKE, ALIKE, ALIKE, lower, lower)
+    study = families([Family(2, 9, ALIKE, lower)], n_replications=20, workers=ONE)
+    assert "half of its rows each, the odd one on the first." in study.assumptions[-1]
+
+
 def test_two_rows_that_differ_have_no_family_wise_error():
     """With no two rows alike the error is absent, with its reason in the table, and never 0."""
     found = families([Family(2, 9, ALIKE, Rates(0.2, 0.1))], n_replications=20, workers=ONE)
@@ -652,6 +660,22 @@ def test_overlap_is_counted_on_the_intervals_of_a_board():
     assert overlap_block(block) == tally
     assert 0 < held < merged < 25
     assert held < covered < 25
+
+
+def test_rows_that_find_tasks_alike_are_merged_more_near_84_percent_and_less_at_a_small_spread():
+    """Correlation makes overlap merge more at a spread of 0.15, less at 0.05; pairing merges less at both."""
+    duels = [
+        Duel(Rates(0.75, spread), Rates(0.66, spread), correlation=correlation)
+        for spread in (0.05, 0.15)
+        for correlation in (0.0, 0.8)
+    ]
+    lines = overlap(duels, n_replications=200, workers=ONE).lines
+    small, small_alike, large, large_alike = (float(line.merged) for line in lines)
+    assert small > small_alike
+    assert large < large_alike
+    small, small_alike, large, large_alike = (float(line.paired) for line in lines)
+    assert small > small_alike
+    assert large > large_alike
 
 
 def test_overlap_merges_84_percent_near_a_spread_of_0_13():

@@ -264,7 +264,7 @@ _DESIGN = Design(
     (
         *ASSUMPTIONS,
         "Any two rows find a task equally hard with the stated probability, their rank correlation.",
-        "A board has one level of rows, or two: half of its rows each.",
+        "A board has one level of rows, or two: half of its rows each, the odd one on the first.",
     ),
 )
 

@@ -242,8 +242,8 @@ def families_figure(study: Study[Familywise]) -> Figure:
         title="How often rows that are alike are told apart",
         caption=(
             "The share of boards on which at least one pair of rows with the same rates is told apart. The "
-            "dashed line is 5 %. On a board of two levels half of the rows are better, and only pairs within "
-            "a level are alike."
+            "dashed line is 5 %. A board of two levels has half of its rows on each, and only pairs within a "
+            "level are alike."
         ),
         table=study.to_frame(),
     )
