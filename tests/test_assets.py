@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -52,6 +53,26 @@ def test_a_bundle_that_is_not_whole_is_made_again(
     kept.write_bytes(left)
     assert again(monkeypatch, lambda: b"second")[1] == b"second"
     assert again(monkeypatch, unneeded)[1] == b"second"
+
+
+def _looping(place: Path) -> None:
+    place.symlink_to(place.name)
+
+
+def _dangling(place: Path) -> None:
+    place.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize("made", [os.mkfifo, Path.mkdir, _looping, _dangling])
+def test_what_is_no_file_is_as_if_not_there(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, made: Callable[[Path], None]
+) -> None:
+    """A pipe, a folder or a broken link where the bundle is kept neither stops a build nor changes it."""
+    again(monkeypatch, lambda: b"first")
+    (kept,) = [path for path in cache.iterdir() if not path.name.startswith(".")]
+    kept.unlink()
+    made(kept)
+    assert again(monkeypatch, lambda: b"second")[1] == b"second"
 
 
 def test_another_version_makes_its_own_bundle(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,24 @@ def test_a_notebook_runs_here_with_this_interpreter_and_typed_values(tmp_path: P
     assert values == ["1.10", 7, int(hashed.stdout), "UTC", ["en_US", "UTF-8"]]
 
 
+def test_half_a_surrogate_pair_is_shown_as_its_escape(tmp_path: Path) -> None:
+    """No file can hold half a surrogate pair: it is written as Python writes it, and nothing is lost."""
+    cell = (
+        "import sys\nfrom IPython.display import Markdown\nhalf = chr(0xD800)\n"
+        "print(f'é{half}b')\nprint(f'{half}c', chr(0xDCFF), file=sys.stderr)\nMarkdown(f'd{half}')"
+    )
+    (result,) = run_all([job(tmp_path, "page", cell)])
+    assert isinstance(result, Executed), str(result)
+    out, err, shown = nbformat.reads(result.text, as_version=4).cells[-1].outputs
+    assert (out.text, err.text) == ("é\\ud800b\n", "\\ud800c \\udcff\n")
+    assert shown.data["text/markdown"] == "d\\ud800"
+
+
+def test_an_error_with_half_a_surrogate_pair_is_told(tmp_path: Path) -> None:
+    """The words of an error come through whole."""
+    assert failure(tmp_path, "raise ValueError('a\\ud800b')").error == "ValueError: a\\ud800b"
+
+
 def test_linear_algebra_takes_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Notebooks run side by side, so the products of one do not start a thread for every processor."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):

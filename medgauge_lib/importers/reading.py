@@ -142,9 +142,9 @@ def json_document(path: Path, data: bytes) -> Any:
     Traceback (most recent call last):
         ...
     medgauge_lib.errors.InputError: a.json: is not JSON: trailing comma, at line 1 column 4
-      give the file as the other program wrote it, in UTF-8
+      give the file as the other program wrote it in UTF-8
     """
-    return strict_json(data, file=path, right="give the file as the other program wrote it,")
+    return strict_json(data, file=path, right="give the file as the other program wrote it")
 
 
 def source_files(folder: Path, pattern: str) -> list[Path]:

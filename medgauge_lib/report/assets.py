@@ -12,9 +12,11 @@ from platformdirs import user_cache_path
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import write_file
+from medgauge_lib.reading import file_bytes
 from medgauge_lib.report.hashes import sha256
 
 _DRAWS = "window.vegaEmbed = vegaEmbed;"
+_MOST = 20_000_000
 
 
 def template_text(name: str) -> str:
@@ -70,8 +72,8 @@ def _place() -> Path:
 def _kept(place: Path) -> bytes:
     """Give the bundle that the cache keeps below its hash; what is not whole is as if not there."""
     try:
-        digest, _, content = place.read_bytes().partition(b"\n")
-    except OSError:
+        digest, _, content = file_bytes(place, what="a script", most=_MOST).partition(b"\n")
+    except InputError:
         return b""
     return content if digest == sha256(content).encode() else b""
 

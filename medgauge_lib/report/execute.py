@@ -42,8 +42,8 @@ START_SECONDS = 60
 
 _PREFIX = "medgauge-kernels-"
 
-_QUIET = "--log-level=CRITICAL"
-"""A kernel whose build ended without it says so, on the terminal of whoever ended it."""
+_SETTINGS = ("--log-level=CRITICAL", "--Session.packer=medgauge_lib.report.packer.pack")
+"""A kernel whose build ended without it is silent, on the terminal of whoever ended it; none loses a text."""
 
 _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
@@ -432,7 +432,7 @@ class _Kernels:
                 self.transport = "ipc"
                 self.connection_file = str(kernels.folder / f"k{self.number}.json")
                 self._kernel_spec = KernelSpec(
-                    argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", _QUIET],
+                    argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", *_SETTINGS],
                     display_name="Python 3",
                     language="python",
                     name="python3",
