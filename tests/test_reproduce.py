@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from make_reports import figure_data, notebook, project, showing
 
+from medgauge_lib.charts.figure import TABLE as DATA
 from medgauge_lib.cli import main
 from medgauge_lib.errors import InputError
 from medgauge_lib.report.build import build
@@ -251,6 +252,20 @@ def test_a_figure_that_differs_is_told_by_rows(copied: Path) -> None:
     assert code == 1
     assert figure["outcome"] == "differs"
     assert figure["differences"][0]["cells"][0]["by"] == "+0.25"
+
+
+@pytest.mark.parametrize("written", ["NaN", '"\\ud800"'])
+def test_a_figure_that_no_hash_can_be_of_is_told(copied: Path, written: str) -> None:
+    """A notebook that was changed by hand to hold what JSON can spell and no report writes: one message."""
+    file = REPORT / "notebooks" / "summary.ipynb"
+    made = nbformat.read(file, as_version=4)
+    shown = (output.data for cell in made.cells for output in cell.get("outputs", []) if "data" in output)
+    next(data[DATA] for data in shown if DATA in data)["rows"][0][0] = "changed"
+    file.write_text(nbformat.writes(made).replace('"changed"', written))
+    alter(lambda known: known["outputs"].update({"notebooks/summary.ipynb": sha256(file.read_bytes())}))
+    code, _, wrong = run("--figure", "rates")
+    assert code == 2
+    assert wrong.startswith("medgauge: notebook summary of the report cannot be read: ")
 
 
 def test_a_hash_that_is_not_of_the_figure_is_told(copied: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -147,11 +148,14 @@ def _shown(name: str, number: int, data: Mapping[str, Any]) -> Shown:
     if not all(isinstance(row, list) for row in (table["columns"], table["rows"], *table["rows"])):
         raise TypeError("a table is not made of lists")
     spec = spec_in(data)
+    html = "" if spec is not None else str(data.get("text/html", ""))
+    # What JSON can spell and no hash can be of, such as half a surrogate pair or NaN, fails here.
+    json.dumps((told, table, spec, html), ensure_ascii=False, allow_nan=False).encode()
     return Shown(
         id=str(told.get("id") or f"figure-{number}"),
         title=str(told.get("title") or f"Figure {number}"),
         notebook=name,
         table=table,
         spec=spec,
-        html="" if spec is not None else str(data.get("text/html", "")),
+        html=html,
     )
