@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import altair as alt
 import nbformat
+import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
@@ -30,6 +31,7 @@ from medgauge_lib.charts.matrix import MAX_PAIRS, STEPS
 from medgauge_lib.charts.passes import MAX_CELLS
 from medgauge_lib.charts.rows import names
 from medgauge_lib.estimators import exam_bound, values
+from medgauge_lib.intervals import resampled_sums
 from medgauge_lib.pairs import compare
 from medgauge_lib.records import read_records
 from medgauge_lib.results import Absent
@@ -652,6 +654,20 @@ def test_bca_inputs_are_those_of_the_intervals(demo_board):
         else:
             assert (line["z0"], line["a"]) == (bounds.bias, bounds.acceleration)
     assert "nan" not in table.html.lower()
+
+
+def test_bias_has_the_sign_of_the_resamples_below_less_those_above(demo_board):
+    """z0 is 0 where as many resamples lie below the estimate as above it, as the caption says."""
+    rates = values(demo_board.outcomes, "task_pass_rate")
+    sums = resampled_sums(rates.x, seed=demo_board.seed)
+    for row, x, resamples in zip(rates.rows, rates.x.T, sums, strict=True):
+        interval = demo_board.row(row).task_pass_rate.interval
+        if not isinstance(interval, Absent):
+            below, above = (resamples < x.sum()).sum(), (resamples > x.sum()).sum()
+            assert np.sign(interval.bias) == np.sign(int(below) - int(above))
+    assert (
+        "0 where as many resamples lie below the estimate as above it" in charts.bca_table(demo_board).caption
+    )
 
 
 def test_sensitivity_counts_agree_with_the_comparisons(demo_board):

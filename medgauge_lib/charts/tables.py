@@ -335,9 +335,9 @@ def bca_table(board: Board) -> Table:
         id="bca",
         title="Inputs of the BCa intervals",
         caption=(
-            "z0 corrects for bias: 0 where half of the resamples lie below the estimate. a corrects for a "
-            "spread that changes with the value: 0 where tasks lie evenly around the mean. With both 0 the "
-            f"interval would be the plain percentile one. Seed {board.seed}."
+            "z0 corrects for bias: 0 where as many resamples lie below the estimate as above it. a corrects "
+            "for a spread that changes with the value: 0 where tasks lie evenly around the mean. With both 0 "
+            f"the interval would be the plain percentile one. Seed {board.seed}."
         ),
         alt=(
             f"Bias and acceleration of {display.count(len(frame), 'BCa interval')}; {missing} not estimable."
