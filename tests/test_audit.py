@@ -237,6 +237,15 @@ def test_a_finding_says_what_was_published_and_what_the_runs_give(tmp_path: Path
     assert found.message == "pass_at_3 is 0.6, but the runs give 2/3 = 0.6666666666666666"
 
 
+def test_a_finding_on_a_bound_says_the_bound_alone(tmp_path: Path) -> None:
+    """A BCa bound is said as it is published, to six decimals, and nothing beside it."""
+    records = read(tmp_path, record(ONE, {k: (PASS if k % 3 else ONCE) for k in range(1, 24)}))
+    bound = records.published[ONE]["scores"]["by_subset"]["holdout"]["task_pass_rate_ci"]["lower"]
+    found = only(changed(records, (*HOLDOUT, "task_pass_rate_ci", "lower"), 0.5))
+    assert (found.published, found.expected) == (0.5, bound)
+    assert found.message == f"task_pass_rate_ci lower is 0.5, but the runs give {bound}"
+
+
 @pytest.mark.parametrize("decimals", [2, 3, 4, 6, 15, 16])
 def test_a_record_that_rounds_is_correct(ward: RecordSet, decimals: int) -> None:
     """Every figure rounded to the same decimals, zeros dropped: no error."""

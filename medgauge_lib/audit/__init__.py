@@ -398,9 +398,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, Fraction):
         double = repr(float(value))
         return double if value.denominator == 1 else f"{value} = {double}"
-    if isinstance(value, tuple | list):
-        return " ".join(map(str, value))
-    return quoted(plain(value))
+    bare = plain(value)
+    return " ".join(map(str, bare)) if isinstance(bare, list) else quoted(bare)
 
 
 def _bare(value: Any) -> Any:
