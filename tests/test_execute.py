@@ -278,6 +278,34 @@ def test_a_file_that_is_no_notebook_is_refused(tmp_path: Path, content: str) -> 
         read_notebook(file)
 
 
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [
+        ({"source": None}, "/cells/0/source"),
+        ({"outputs": [{"output_type": "stream", "name": "stdout"}]}, "/cells/0/outputs/0"),
+        ({"metadata": {"tags": None}}, "/cells/0/metadata/tags"),
+        ({"cell_type": "heading"}, "/cells/0"),
+    ],
+)
+def test_a_cell_of_another_form_is_refused(tmp_path: Path, part: dict[str, object], place: str) -> None:
+    """A notebook whose parts are missing or of another form is refused with the place, before it runs."""
+    file = tmp_path / "page.ipynb"
+    cell = {"cell_type": "code", "metadata": {}, "source": "1", "outputs": [], "execution_count": None}
+    made = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell | {"id": "not an id"}]}
+    file.write_text(json.dumps(made))
+    assert read_notebook(file).cells[0].source == "1"
+    file.write_text(json.dumps(made | {"cells": [cell | part]}))
+    with pytest.raises(InputError, match=rf"page\.ipynb: {place}: is not a notebook"):
+        read_notebook(file)
+
+
+def test_a_pipe_is_no_notebook(tmp_path: Path) -> None:
+    """A pipe where a notebook should be is refused, not waited for."""
+    os.mkfifo(tmp_path / "page.ipynb")
+    with pytest.raises(InputError, match="is not a regular file"):
+        read_notebook(tmp_path / "page.ipynb")
+
+
 def test_a_notebook_with_half_a_character_is_refused(tmp_path: Path) -> None:
     """JSON can spell half a surrogate pair, which no page can hold."""
     file = tmp_path / "page.ipynb"

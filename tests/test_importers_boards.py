@@ -258,6 +258,27 @@ def test_broken_json_is_refused(tmp_path, text, wrong):
         import_runs("tau-bench", source, tmp_path / "out")
 
 
+@pytest.mark.parametrize(
+    ("name", "target", "wrong"),
+    [
+        ("model_results/m-1/cat__two.json", "nowhere", "no such file or folder"),
+        ("model_results/m-2", "m-1", "is a link to a folder"),
+        ("summary.json", "nowhere", "no such file or folder"),
+        ("task_meta.json", "task_meta.json", "symbolic links"),
+    ],
+)
+def test_a_link_that_cannot_be_used_is_never_left_out(tmp_path, name, target, wrong):
+    """A broken link or a linked folder in a source is refused by name, since half a source is no source."""
+    source = mcpmark(tmp_path / "source", [(True, None)] * 3)
+    place = tmp_path / "source" / name
+    place.unlink(missing_ok=True)
+    place.symlink_to(target)
+    with pytest.raises(InputError, match=wrong) as caught:
+        import_runs("mcpmark", source, tmp_path / "out")
+    assert caught.value.file == str(place)
+    assert not (tmp_path / "out").exists()
+
+
 def test_names_of_runs_and_tests_are_escaped_in_pointers(tmp_path):
     """Pointers escape / and ~ of runs and tests; no control character reaches a terminal."""
     source = mcpmark(tmp_path / "in\x07", [(True, None)] * 3)

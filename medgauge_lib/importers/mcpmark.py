@@ -8,6 +8,7 @@ the difficulty of the tasks; both may be missing.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -147,7 +148,7 @@ def _trial(path: Path, task: str, name: str, run: Any, given: Given) -> Trial:
     message = entry(run, "error_message", (str, type(None)), "a text or null", file=path, place=place)
     usage: dict[str, Any] = {}
     tokens = run.get("token_usage")
-    if tokens:
+    if tokens is not None:
         for field, name_here in (("tokens_in", "input_tokens"), ("tokens_out", "output_tokens")):
             if isinstance(tokens, dict) and tokens.get(name_here) is None:
                 continue
@@ -173,7 +174,7 @@ def _trial(path: Path, task: str, name: str, run: Any, given: Given) -> Trial:
 def _summary(source: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Return the date of the results and the dated names of the models, as far as they are recorded."""
     path = source / "summary.json"
-    if not path.exists():
+    if not os.path.lexists(path):
         return {}, {}
     summary = json_document(path, source_bytes(path))
     date = entry(summary, "generated_at", str, "a date and time", file=path, place="")
@@ -191,7 +192,7 @@ def _summary(source: Path) -> tuple[dict[str, str], dict[str, str]]:
 def _classes(source: Path) -> dict[str, int]:
     """Return the difficulty class of each task that has one of L1 to L4."""
     path = source / "task_meta.json"
-    if not path.exists():
+    if not os.path.lexists(path):
         return {}
     rows = entry(
         json_document(path, source_bytes(path)), "data", list, "a list of tasks", file=path, place=""

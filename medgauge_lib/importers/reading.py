@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from medgauge_lib.errors import InputError
-from medgauge_lib.reading import file_bytes, natural, strict_json
+from medgauge_lib.reading import file_bytes, natural, strict_json, unreadable
 from medgauge_lib.schema import pointer, quoted
 
 Error = tuple[str, str]
@@ -148,18 +149,38 @@ def json_document(path: Path, data: bytes) -> Any:
 
 
 def source_files(folder: Path, pattern: str) -> list[Path]:
-    """Return the regular files below a folder whose names match, hidden ones left out, in natural order.
+    """Return what lies below a folder under names that match, hidden ones left out, in natural order.
 
-    Natural order puts ``run-2`` before ``run-10``.
+    Natural order puts ``run-2`` before ``run-10``. Broken links and pipes are among them: reading them says
+    so, where leaving them out would use half of a source.
     """
-    try:
-        found = [path for path in folder.rglob(pattern) if path.is_file()]
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror}", "make the folder readable", file=folder
-        ) from None
-    shown = [path for path in found if not any(p.startswith(".") for p in path.relative_to(folder).parts)]
-    return sorted(shown, key=lambda path: [natural(part) for part in path.relative_to(folder).parts])
+    found = [
+        above / name
+        for above, _, names in source_folders(folder)
+        for name in names
+        if fnmatchcase(name, pattern) and name[0] != "."
+    ]
+    return sorted(found, key=lambda path: [natural(part) for part in path.relative_to(folder).parts])
+
+
+def source_folders(folder: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
+    """Walk through a folder and those below it as `os.walk` does, hidden ones left out.
+
+    Raises
+    ------
+    InputError
+        Where a folder cannot be read, or is a link, which might lead round in a circle.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise unreadable(error.filename, error, what="a folder of runs")
+
+    for above, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = sorted((name for name in folders if name[0] != "."), key=natural)
+        yield Path(above), folders, names
+        for path in (Path(above, name) for name in folders):
+            if path.is_symlink():
+                raise InputError("is a link to a folder", "put the folder itself there", file=path)
 
 
 def sha256_of(contents: Iterable[tuple[str, bytes]]) -> str:

@@ -8,7 +8,6 @@ an error, and fails the run even where its tests passed.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -30,6 +29,7 @@ from medgauge_lib.importers.reading import (
     none_found,
     sha256_of,
     source_bytes,
+    source_folders,
     stamp,
 )
 from medgauge_lib.progress import steps
@@ -106,10 +106,11 @@ def read(source: Path, given: Given) -> Reading:
 
 def _result_files(source: Path) -> Iterator[Path]:
     """Result files in natural order; below one lie only single trials and logs."""
-    for folder, folders, names in os.walk(source):
+    for folder, folders, names in source_folders(source):
         found = [name for name in names if name == "results.json" or name.endswith("__results.json")]
-        yield from (Path(folder) / name for name in sorted(found, key=natural) if name[0] != ".")
-        folders[:] = [] if found else sorted((name for name in folders if name[0] != "."), key=natural)
+        yield from (folder / name for name in sorted(found, key=natural) if name[0] != ".")
+        if found:
+            folders.clear()
 
 
 def _subject_folder(source: Path, path: Path) -> Path:

@@ -32,7 +32,9 @@ import nbformat
 
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import write_file
+from medgauge_lib.reading import file_bytes
 from medgauge_lib.report.normal import normalised
+from medgauge_lib.schema import pointer
 
 CELL_SECONDS = 600
 """How long one cell may run before its notebook is given up, in seconds."""
@@ -258,19 +260,60 @@ def read_notebook(file: Path) -> nbformat.NotebookNode:
     InputError
         Where it cannot be read or is not a notebook.
     """
+    data = file_bytes(file, what="a notebook")
     try:
-        notebook: nbformat.NotebookNode = nbformat.read(file, as_version=4)
+        # Format 3 comes as nodes of another class.
+        notebook: nbformat.NotebookNode = nbformat.from_dict(
+            nbformat.convert(nbformat.reader.reads(data.decode()), 4)
+        )
+    except Exception as error:
+        raise _no_notebook(error, file) from None
+    require_formed(notebook, file)
+    return notebook
+
+
+def require_formed(notebook: nbformat.NotebookNode, file: str | os.PathLike[str]) -> None:
+    """Require a notebook to have the form of format 4; its cells get new ids, which nothing reads.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Of format 4.
+    file : path
+        Named by messages.
+
+    Raises
+    ------
+    InputError
+        Where a part is missing or has another form, or a text is none that a page can hold.
+
+    Examples
+    --------
+    >>> notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_raw_cell()])
+    >>> del notebook.cells[0]["source"]
+    >>> require_formed(notebook, "a.ipynb")
+    Traceback (most recent call last):
+        ...
+    medgauge_lib.errors.InputError: a.ipynb: /cells/0: is not a notebook: 'source' is a required property
+      save it from Jupyter
+    """
+    try:
+        for number, cell in enumerate(notebook.get("cells", [])):
+            cell.pop("id", None)
+            if notebook.nbformat_minor >= 5:
+                cell["id"] = f"c{number:03d}"
+        nbformat.validate(notebook)
         # JSON can spell half a surrogate pair, which no page can hold.
         json.dumps(notebook, ensure_ascii=False).encode()
-        return notebook
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {(error.strerror or '').lower()}", "name a notebook", file=file
-        ) from None
+    except nbformat.ValidationError as error:
+        raise _no_notebook(error.message, file, pointer(error.absolute_path)) from None
     except Exception as error:
-        raise InputError(
-            _one_line(f"is not a notebook: {error}"), "save it from Jupyter", file=file
-        ) from None
+        raise _no_notebook(error, file) from None
+
+
+def _no_notebook(why: object, file: str | os.PathLike[str], place: str = "") -> InputError:
+    wrong = _one_line(f"is not a notebook: {str(why) or type(why).__name__}")
+    return InputError(wrong, "save it from Jupyter", file=file, pointer=place)
 
 
 def parameters_of(notebook: nbformat.NotebookNode) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import nbformat
 from nbconvert.exporters.exporter import Exporter
 from traitlets import List
 
+from medgauge_lib.report.execute import require_formed
 from medgauge_lib.report.page import PageContext, page_label, page_of
 
 
@@ -49,10 +50,11 @@ class PageExporter(Exporter):
         Raises
         ------
         InputError
-            For two figures of one id, or a figure that cannot be drawn.
+            For a notebook of another form, two figures of one id, or a figure that cannot be drawn.
         """
         notebook, resources = super().from_notebook_node(nb, resources, **kw)
         name = str(resources.get("metadata", {}).get("name") or "notebook")
+        require_formed(notebook, f"{name}.ipynb")
         html, files = page_of(notebook, name, PageContext(title=page_label(name)))
         resources["outputs"] = {**resources.get("outputs", {}), **files}
         return html, resources
