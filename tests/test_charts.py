@@ -580,7 +580,7 @@ def test_board_table_shows_each_figure(demo_board):
         for quantity in (row.pass_pow_3, row.pass_at_3, row.task_pass_rate, row.continuous_score):
             assert f"<td>{display.percent(quantity.value, unit=False)}<small" in cells
             if isinstance(quantity.interval, Absent):
-                assert f'<small title="{display.absent(quantity.interval)}">no interval</small>' in cells
+                assert f'<small title="{display.absent(quantity.interval)}">not estimable</small>' in cells
             else:
                 assert f"<small>{display.interval(quantity.interval, unit=False)}</small>" in cells
         assert display.cost(row) in cells

@@ -139,6 +139,7 @@ def test_labels_are_counted_as_they_are(tmp_path):
     """The table of labels has the count of each label over the board's tasks, and draws a bar for each."""
     _, strata = page(WARD, tmp_path, publish="internal")
     made = charts.labels_table(strata)
+    assert made.provenance == "counted"
     labels = raw_labels(*WARD)
     tasks = [task["task_key"] for task in live_tasks(WARD)[0][1]]
     for line in made.table.to_dict("records"):

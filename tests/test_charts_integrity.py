@@ -262,9 +262,9 @@ def test_records_that_publish_wrong_figures_are_told_first(tmp_path):
         records["res-2026-06-13-elder-plain"]["scores"]["by_subset"]["holdout"]["pass_at_3"] = 0.5
 
     records = changed(tmp_path / "changed", *WARD, change)
-    findings = (*check(records), *audit(records).findings)
-    assert len(findings) == 3
-    notice = charts.integrity_notice(records, findings)
+    audited = audit(records)
+    assert len((*check(records), *audited.findings)) == 3
+    notice = charts.integrity_notice(records, check(records), audited)
     assert isinstance(notice, Notice)
     assert notice.page == "integrity"
     assert notice.paragraphs[0] == (
@@ -276,11 +276,29 @@ def test_records_that_publish_wrong_figures_are_told_first(tmp_path):
     assert bundle["text/html"].startswith("<p><strong>▲ These records")
 
 
+def test_figures_that_contradict_each_other_are_breaks_of_rules(tmp_path):
+    """A notice counts as figures what the page counts as differing; sums that do not add up are breaks."""
+
+    def change(records):
+        one = records["res-2026-06-13-dill-plain"]
+        one["failure_attribution"][next(iter(one["failure_attribution"]))] += 1
+        one["scores"]["by_subset"]["holdout"]["pass_at_3"] = 0.5
+
+    records = changed(tmp_path / "changed", *WARD, change)
+    audited = audit(records)
+    assert audited.counts()["differs"] == 1
+    assert "published.failure_attribution" in {finding.code for finding in audited.findings}
+    (first, _) = charts.integrity_notice(records, check(records), audited).paragraphs
+    assert first.startswith(
+        "▲ These records have 1 published figure that the runs do not give and 1 break of the rules"
+    )
+
+
 def test_notes_alone_are_no_notice(ward):
     """A board whose only finding is a note says that its figures are what the runs give."""
     records, _, _, audited = ward
     findings = (*check(records), *audited.findings)
     assert [finding.severity for finding in findings] == ["note"]
-    told = charts.integrity_notice(records, findings)
+    told = charts.integrity_notice(records, check(records), audited)
     assert not isinstance(told, Notice)
     assert "No rule is broken" in str(told)

@@ -234,7 +234,7 @@ def _failures(case: Case) -> Breaks:
     subsets = case.tree["scores"]["by_subset"].values()
     failed = int(sum(scored["n_runs"] * (1 - scored["task_pass_rate"]) for scored in subsets))
     if told != failed:
-        message = f"the reasons add up to {told}, but {failed} runs failed"
+        message = f"the reasons add up to {told}, the failed runs to {failed}"
         yield "failure_attribution", Break(("failure_attribution",), told, failed, message)
 
 
@@ -244,11 +244,11 @@ def _veto_hits(case: Case) -> Breaks:
     subsets = case.tree["scores"]["by_subset"].values()
     vetoed = int(sum(scored["n_runs"] * scored["veto_rate"] for scored in subsets))
     if told and not vetoed:
-        message = f"{told} hits of gates are published, but no run hit one"
+        message = f"the hits of gates add up to {told}, and no run hit one"
         yield "veto_hits", Break(("scores", "veto_hits"), told, 0, message)
     elif told < vetoed:
         # Whether hits are counted over every subset is not laid down, so this is no fault.
-        message = f"{told} hits of gates are published by constraint, but {vetoed} runs hit one"
+        message = f"the hits of gates by constraint add up to {told}, the runs that hit one to {vetoed}"
         yield "veto_hits", Break(("scores", "veto_hits"), told, f"at least {vetoed}", message, "note")
 
 

@@ -24,7 +24,7 @@ from medgauge_lib.charts.panels import (
     uncertainty,
     with_figures,
 )
-from medgauge_lib.charts.tables import QUANTITY_NAMES, Table, plain_table, render
+from medgauge_lib.charts.tables import Table, plain_table, render
 from medgauge_lib.charts.words import Sentences
 from medgauge_lib.labels import CLASSES, DIFFICULTY
 from medgauge_lib.results import Absent, Estimate
@@ -39,6 +39,7 @@ RISES = "↑"
 _LABEL_BAR = 144
 """Length in pixels of the longest bar of a label."""
 
+_TITLES = {"pass_pow_3": "pass^3", "task_pass_rate": "Task pass rate"}
 _READ = {
     "pass_pow_3": (
         "Lines are exact 95 % intervals. ↑ marks a class whose pass^3 is above that of the next easier one: "
@@ -100,7 +101,7 @@ def strata_table(
     lines = [Line(row.id, row.label, row.id in board.vetoed) for row in found.rows]
     panels, bare = with_figures([_panel(found, quantity, place) for place in range(len(CLASSES))])
     if not panels:
-        return Sentences((f"{QUANTITY_NAMES[quantity]} by class of difficulty: not applicable.{bare}",))
+        return Sentences((f"{_TITLES[quantity]} by class of difficulty: not applicable.{bare}",))
     frame = found.to_frame()
     own = [column for column in frame.columns if not column.startswith(_other(quantity))]
     return panel_table(
@@ -109,7 +110,7 @@ def strata_table(
         panels,
         frame[own],
         id=f"strata-{quantity.replace('_', '-')}",
-        title=f"{QUANTITY_NAMES[quantity]} by class of difficulty",
+        title=f"{_TITLES[quantity]} by class of difficulty",
         caption=(
             "Rows in board order; classes from the structure of the tasks, 1 the easiest, never averaged. "
             f"{_READ[quantity].format(seed=board.seed)} {MARKS}{bare}{_remarks(found)}"
@@ -179,9 +180,7 @@ def _alternative(found: Difficulty, quantity: str) -> str:
         known = [value.value for value in values if isinstance(value, Estimate)]
         within = f", from {display.percent(min(known))} to {display.percent(max(known))}" if known else ""
         said.append(f"class {number}: {display.count(len(known), 'row')}{within}")
-    return (
-        f"{QUANTITY_NAMES[quantity]} by class for {display.count(len(found.rows), 'row')}: {'; '.join(said)}."
-    )
+    return f"{_TITLES[quantity]} by class for {display.count(len(found.rows), 'row')}: {'; '.join(said)}."
 
 
 def rises_table(found: Difficulty) -> Table | Sentences:
@@ -308,7 +307,7 @@ def labels_table(found: Difficulty) -> Table | Sentences:
         pixels=_LABEL_BAR / int(frame["n_tasks"].max()),
         width=_LABEL_BAR,
     )
-    return Table("labels", title, caption, f"Tasks by label. {'; '.join(said)}.", html, frame)
+    return Table("labels", title, caption, f"Tasks by label. {'; '.join(said)}.", html, frame, "counted")
 
 
 def _label_line(family: str, line: dict[Hashable, Any]) -> tuple[str, int, bool]:

@@ -32,8 +32,9 @@ Provenance = Literal[
     "as recorded",
     "simulated",
     "computed",
+    "counted",
 ]
-"""Where numbers come from: a board, then finding quality, then simulations of the method, and plans."""
+"""Where numbers come from: a board, then finding quality, simulations of the method, plans, and labels."""
 
 MAX_ROWS = 10_000
 """Rows of data a figure may draw."""

@@ -80,21 +80,23 @@ def integrity_sentences(checked: Checked, found: Audit) -> Sentences:
     return Sentences((first, f"Of {whole:,} published figures {'; '.join(parts)}."))
 
 
-def integrity_notice(records: RecordSet, findings: Sequence[Finding]) -> Notice | Sentences:
+def integrity_notice(records: RecordSet, findings: Sequence[Finding], audited: Audit) -> Notice | Sentences:
     """Whether the records publish what their runs give, for the top of a report.
 
     Parameters
     ----------
     records : RecordSet
     findings : sequence of Finding
-        Of the checks and of the audit.
+        Of the checks.
+    audited : Audit
+        Of the same records.
 
     Returns
     -------
     Notice or Sentences
         A notice where a rule is broken or a published figure differs; a finding that is a note makes none.
     """
-    wrong = [finding for finding in findings if finding.severity != "note"]
+    wrong = [finding for finding in (*findings, *audited.findings) if finding.severity != "note"]
     if not wrong:
         return Sentences(
             ("No rule is broken, and every published figure that the runs decide is what they give.",)
@@ -103,7 +105,7 @@ def integrity_notice(records: RecordSet, findings: Sequence[Finding]) -> Notice 
     subjects = records.subjects
     labels = [display.text(label) for label in subjects.loc[subjects["file"].isin(files), "label"]]
     named = display.listed(labels) if len(labels) <= MANY else display.count(len(labels), "record")
-    figures = sum(finding.code.startswith(PREFIX) for finding in wrong)
+    figures = audited.counts()["differs"]
     parts = [f"{display.count(figures, 'published figure')} that the runs do not give"] if figures else []
     if figures < len(wrong):
         parts.append(f"{display.count(len(wrong) - figures, 'break', 'breaks')} of the rules for records")

@@ -43,6 +43,7 @@ _PROVENANCE = {
     "as recorded": "As recorded by the judge",
     "simulated": "Simulated",
     "computed": "Computed for a plan, from no data",
+    "counted": "Counted from the labels of the tasks",
 }
 
 
