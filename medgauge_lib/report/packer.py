@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+from jupyter_client.jsonutil import json_default
 from jupyter_client.session import orjson_packer
+
+_TIMES = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z
 
 
 def pack(message: Any) -> bytes:
@@ -28,7 +32,12 @@ def pack(message: Any) -> bytes:
     >>> pack({"text": "a\ud800b"})
     b'{"text":"a\\\\ud800b"}'
     """
-    return bytes(orjson_packer(_encodable(message)))
+    try:
+        return orjson.dumps(message, default=json_default, option=_TIMES)
+    except (
+        TypeError
+    ):  # as for every text without bytes, which is rare: looking for them takes longer than writing
+        return bytes(orjson_packer(_encodable(message)))
 
 
 def _encodable(value: Any) -> Any:
