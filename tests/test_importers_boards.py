@@ -169,6 +169,13 @@ def test_tokens_that_cost_more_than_a_number_holds_are_an_error(tmp_path):
     [
         ({"runs": {"run-1": {"success": "yes", "error_message": None}}}, "/runs/run-1/success"),
         ({"runs": {"run-1": {"success": True}}}, "the field 'error_message' is missing"),
+        *(
+            (
+                {"runs": {"run-1": {"success": True, "error_message": None, "token_usage": usage}}},
+                "/runs/run-1/token_usage",
+            )
+            for usage in (0, "", False, [], 7)
+        ),
         ({"runs": []}, "/runs"),
         ({"model": 3}, "/model"),
     ],
