@@ -192,7 +192,7 @@ def test_wrong_records_are_told_on_the_summary_and_when_building(wrong: Built) -
     page = (wrong.folder / "index.html").read_text(encoding="utf-8")
     (notice,) = re.findall(r'<div class="notice" role="note">(.*?)</div>', page, re.DOTALL)
     assert page.index('class="notice"') < page.index("<h2")
-    assert "that the runs do not give" in words(notice)
+    assert "These records have 1 break of the rules for records: demo-model-aster" in words(notice)
     assert '<a href="integrity.html">See Integrity</a>' in notice
     assert wrong.notices == (words(notice.split("</p>")[0]),)
 
