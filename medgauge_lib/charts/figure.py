@@ -202,7 +202,13 @@ def _specification(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The chart as JSON in the look of the theme, once it is found to be in order, and its words."""
     with _data_once():
-        spec = chart.to_dict()
+        spec = chart.to_dict(validate=False)
+        try:
+            # Once and as a whole, where Altair checks every part on its way up.
+            chart.validate(spec)  # type: ignore[attr-defined]  # every chart has it, the mixin does not say so
+        except Exception:
+            chart.to_dict()  # says what is wrong in Altair's words
+            raise
     words = metadata(
         id=id, title=title, caption=caption, alt=spec.get("description") or "", provenance=provenance
     )
