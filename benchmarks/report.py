@@ -57,6 +57,15 @@ def ratios() -> Iterator[Ratio]:
         size = f"report of {len(notebooks)} notebooks, against as many that only import the same"
         yield Ratio(size, *in_turn(report, nothing, repeats=4), at_most=1.5)
 
+        def again() -> None:
+            build([params], out=folder / "reports", progress=False)
+
+        yield Ratio(
+            "the same report with nothing to do, against building it",
+            *in_turn(again, report, repeats=1),
+            at_most=0.1,
+        )
+
 
 def _imported(params: ReportParams, notebooks: list[Path], folder: Path) -> dict[Path, list[str]]:
     """Modules that each notebook of the report has loaded when it ends, in the order they were loaded."""

@@ -24,7 +24,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def again(monkeypatch: pytest.MonkeyPatch, made: Callable[[], bytes]) -> tuple[str, bytes]:
     """Ask for the bundle as a new process does, with another maker."""
     assets.vega_bundle.cache_clear()
-    monkeypatch.setattr(assets, "_bundled", made)
+    monkeypatch.setattr(assets.drawing, "script", lambda using: made())
     return assets.vega_bundle()
 
 

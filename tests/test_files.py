@@ -251,20 +251,31 @@ COMMANDS = {
 """Each command that writes something, but `report`, whose kills tests/test_kill.py has."""
 
 KILLED = """\
-import json, os, random, shutil, signal, sys, time
+import json, os, random, shutil, signal, sys
 from hashlib import sha256
 from pathlib import Path
 from click.testing import CliRunner
 from medgauge_lib.cli import main
 place, kills, moments, command = Path(sys.argv[1]), int(sys.argv[2]), random.Random(sys.argv[3]), sys.argv[4:]
-out = place / "out"
-def run():
+out, steps = place / "out", place.with_name("steps")
+def run(step=0, sent=0):
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(1, 2)
+        handle, taken = os.open(steps, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 0
+        # Moments are counted, since a clock would hit whatever a busy machine is at.
+        def hook(event, arguments):
+            nonlocal taken
+            if event in EVENTS and str(place) in str(arguments[0]):
+                taken += 1
+                os.write(handle, b".")
+                if taken == step:
+                    os.kill(os.getpid(), sent)
+        sys.addaudithook(hook)
         main(command)
-    return child
+    return os.waitpid(child, 0)[1]
+EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"}
 def found():
     files = [path for path in out.rglob("*") if path.is_file()]
     shown = {str(path.relative_to(out)): sha256(path.read_bytes()).hexdigest() for path in files}
@@ -273,23 +284,15 @@ def found():
 # What is killed is the writing, neither loading the library nor making what is made once.
 assert CliRunner().invoke(main, command).exit_code in (0, 1)
 shutil.rmtree(out)
-begun = time.monotonic()
-assert os.WEXITSTATUS(os.waitpid(run(), 0)[1]) in (0, 1)
-seconds, whole = time.monotonic() - begun, found()
-left, killed = [], 0
-signals = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-while killed < kills and len(left) < 5 * kills:
-    begun, child, sent = time.monotonic(), run(), signals[killed % 3]
-    time.sleep(moments.uniform(0.3, 1) * seconds)
-    os.kill(child, sent)
-    if os.waitpid(child, 0)[1] in (signal.SIGKILL, 143 << 8, 130 << 8):
-        killed += 1
-    else:
-        seconds *= 0.9  # it ended before the moment came
+assert os.WEXITSTATUS(run()) in (0, 1)
+whole, left, ends = found(), [], {signal.SIGKILL: 9, signal.SIGTERM: 143 << 8, signal.SIGINT: 130 << 8}
+chosen = sorted(moments.sample(range(1, steps.stat().st_size + 1), kills))
+for number, step in enumerate(chosen):
+    sent = list(ends)[number % 3]
+    assert run(step, sent) == ends[sent], (step, sent)
     left.append(found() in ({}, whole))
-os.waitpid(run(), 0)
+run()
 assert found() == whole and whole, sorted(whole)
-assert killed == kills, killed
 print(json.dumps([left, [path.name for path in place.iterdir()]]))
 """
 
@@ -298,12 +301,12 @@ print(json.dumps([left, [path.name for path in place.iterdir()]]))
 def test_a_command_that_is_killed_leaves_its_folder_whole_or_not_at_all(
     tmp_path: Path, demonstration: Path, name: str
 ) -> None:
-    """Killed, terminated or interrupted at random moments; the next run clears away what SIGKILL left."""
+    """Killed, terminated or interrupted at random steps of its writing; the next run clears what is left."""
     place = tmp_path / "place"
     place.mkdir()
     command = [part.format(demo=demonstration, out=place / "out") for part in COMMANDS[name]]
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, place, "6", str(SEED), *command],
+        [sys.executable, "-c", KILLED, place, "9", str(SEED), *command],
         capture_output=True,
         text=True,
         check=False,

@@ -18,9 +18,8 @@ from xml.etree import ElementTree as ET
 import altair as alt
 import numpy as np
 import pandas as pd
-import vl_convert
 
-from medgauge_lib.charts import theme
+from medgauge_lib.charts import drawing, theme
 from medgauge_lib.schema import near, quoted
 
 Provenance = Literal[
@@ -44,7 +43,6 @@ TABLE = "application/vnd.medgauge.table+json"
 FIGURE = "application/vnd.medgauge.figure+json"
 
 _REMOTE = {"url", "href"}
-_PNG_SCALE = 1.5
 
 
 def metadata(*, id: str, title: str, caption: str, alt: str, provenance: Provenance) -> dict[str, str]:  # noqa: A002
@@ -114,7 +112,7 @@ class Figure:
     @cached_property
     def svg(self) -> str:
         """The chart as SVG."""
-        return str(vl_convert.vegalite_to_svg(self.spec, allowed_base_urls=[]))
+        return drawing.svg(self.spec)
 
     @property
     def n_marks(self) -> int:
@@ -122,19 +120,14 @@ class Figure:
         return sum(len(group) for group in ET.fromstring(self.svg).iter() if _is_mark(group))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        png = vl_convert.svg_to_png(self.svg.replace("<g ", _BACKDROP, 1), scale=_PNG_SCALE)
         return {
             VEGA_LITE: self.spec,
             TABLE: table_json(self.table),
             FIGURE: self.spec["usermeta"]["medgauge"],
             "image/svg+xml": self.svg,
-            "image/png": base64.b64encode(png).decode("ascii"),
+            "image/png": base64.b64encode(drawing.png(self.svg)).decode("ascii"),
             "text/plain": self.alt,
         }
-
-
-_BACKDROP = f'<rect width="100%" height="100%" fill="{theme.PAGE}"/><g '
-"""A picture cannot follow the colours of the page it lands on."""
 
 
 def _is_mark(group: ET.Element) -> bool:

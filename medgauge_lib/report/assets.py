@@ -10,6 +10,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from medgauge_lib.charts import drawing
 from medgauge_lib.errors import InputError
 from medgauge_lib.files import write_file
 from medgauge_lib.reading import file_bytes
@@ -56,7 +57,7 @@ def vega_bundle() -> tuple[str, bytes]:
     keeps = place.is_absolute()  # a user without a home has no cache either
     content = _kept(place) if keeps else b""
     if not content:
-        content = _bundled()
+        content = drawing.script(_DRAWS)
         if keeps:
             with suppress(InputError):
                 write_file(place, sha256(content).encode() + b"\n" + content)
@@ -76,10 +77,3 @@ def _kept(place: Path) -> bytes:
     except InputError:
         return b""
     return content if digest == sha256(content).encode() else b""
-
-
-def _bundled() -> bytes:
-    """Bundle what draws charts."""
-    import vl_convert
-
-    return vl_convert.javascript_bundle(_DRAWS).encode()

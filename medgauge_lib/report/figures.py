@@ -10,6 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from medgauge_lib.charts import drawing
 from medgauge_lib.charts.figure import FIGURE, TABLE
 from medgauge_lib.errors import InputError
 from medgauge_lib.export.formats import csv_bytes
@@ -177,7 +178,7 @@ def _chart(figure: PageFigure, spec: dict[str, Any], data: Mapping[str, Any]) ->
     return replace(
         figure,
         spec=script_json(spec),
-        image=_image(spec, svg, data),
+        image=_image(svg, data),
         width=width,
         height=height,
         themed="medgauge" in spec.get("usermeta", {}),
@@ -249,10 +250,8 @@ def _drawing(spec: dict[str, Any], figure: str, data: Mapping[str, Any]) -> tupl
     """Give a chart as SVG, drawn without the network; gives its size in pixels besides."""
     svg = data.get("image/svg+xml")
     if svg is None:
-        import vl_convert
-
         try:
-            svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+            svg = drawing.svg(spec)
         except ValueError as error:
             reason = next(iter(str(error).splitlines()), "")[:200]
             remedy = "keep its data in the notebook; nothing is loaded"
@@ -263,12 +262,10 @@ def _drawing(spec: dict[str, Any], figure: str, data: Mapping[str, Any]) -> tupl
     return svg.encode(), width, height
 
 
-def _image(spec: dict[str, Any], svg: bytes, data: Mapping[str, Any]) -> str:
+def _image(svg: bytes, data: Mapping[str, Any]) -> str:
     """Give the still image a page shows before and without its script."""
     if len(svg) < SVG_ON_PAGE:
         return data_uri(svg, "image/svg+xml")
     if "image/png" in data:
         return "data:image/png;base64," + re.sub(r"[^A-Za-z0-9+/=]", "", str(data["image/png"]))
-    import vl_convert
-
-    return data_uri(vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[]), "image/png")
+    return data_uri(drawing.png(svg.decode()), "image/png")
