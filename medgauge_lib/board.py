@@ -21,6 +21,7 @@ from typing import Any
 import pandas as pd
 
 from medgauge_lib import letters as cld
+from medgauge_lib.checks import require_usable, unusable
 from medgauge_lib.errors import InputError
 from medgauge_lib.estimators import (
     NO_SUCCESS,
@@ -37,7 +38,7 @@ from medgauge_lib.estimators import (
     values,
 )
 from medgauge_lib.intervals import QUANTILE_RULE, RESAMPLES, SEED, estimate
-from medgauge_lib.outcomes import Outcomes, live_runs, outcomes
+from medgauge_lib.outcomes import Outcomes, live_runs, outcomes, usable_outcomes
 from medgauge_lib.pairs import Pair, Pairs, Resolution, compare, resolution
 from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent, Estimate, Interval, Tabular, as_float
@@ -375,10 +376,13 @@ def _unranked(records: RecordSet, subset: str, *, seed: int) -> tuple[list[Row],
     """Community records that hold tasks of the subset, each over its own tasks, and why one is left out."""
     apart = set(records.subjects.loc[~records.subjects["verified"], "id"])
     live = live_runs(records)
+    broken = unusable(records) if apart else {}
     rows, notes = [], []
     for record in sorted(apart & set(live.loc[live["subset"] == subset, "id"])):
         try:
-            rows += _rows(records, outcomes(records, subset, rows=(record,)), seed=seed)
+            if record in broken:
+                require_usable(records, (record,))
+            rows += _rows(records, usable_outcomes(records, subset, (record,)), seed=seed)
         except InputError as error:
             place = f"{records.paths[record].name}: {error.pointer}"
             notes.append(

@@ -116,7 +116,38 @@ def outcomes(records: RecordSet, subset: str = "holdout", *, rows: Collection[st
         raise ValueError(f"subset must be one of {', '.join(SUBSETS)}, but got {subset!r}")
     ids = _rows(records, rows)
     require_usable(records, ids)
-    return _matrices(_of_subset(records, subset, ids), subset, ids)
+    return usable_outcomes(records, subset, ids)
+
+
+def usable_outcomes(records: RecordSet, subset: str, rows: tuple[str, ...]) -> Outcomes:
+    """Take the runs of records whose caller has found them usable, and need not ask for each anew.
+
+    Parameters
+    ----------
+    records : RecordSet
+        One benchmark version.
+    subset : {"dev", "holdout", "calib"}
+        The subset to take.
+    rows : tuple of str
+        Record ids in ascending order, one at least, none of them with a finding of `checks.unusable`.
+
+    Returns
+    -------
+    Outcomes
+
+    Raises
+    ------
+    InputError
+        If no task is left.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> records = demo.record_set("bm-demo-ward", "1.0.0")
+    >>> usable_outcomes(records, "dev", outcomes(records).rows[:1]).n_rows
+    1
+    """
+    return _matrices(_of_subset(records, subset, rows), subset, rows)
 
 
 def _rows(records: RecordSet, wanted: Collection[str] | None) -> tuple[str, ...]:

@@ -322,14 +322,16 @@ def _flip_tail(sizes: tuple[int, ...], total: int) -> Fraction | Absent:
 def _tail_by_convolution(sizes: Sequence[int], need: int) -> int:
     """Subsets with a sum of at least `need`: Π (1 + y^size), its coefficients packed into one integer.
 
+    Their complements have a sum of at most Σ size − `need`, so nothing beyond that place has to be kept.
     The coefficients add up to 2^n, so n + 1 bits hold each of them and every sum of them; in a base B, the
     digits of a number add up to its remainder by B − 1 where that sum stays below B − 1.
     """
     slot = len(sizes) + 1
+    kept = (1 << slot * (sum(sizes) - need + 1)) - 1
     packed = 1
     for size in sizes:
-        packed += packed << (slot * size)
-    return (packed >> (slot * need)) % ((1 << slot) - 1)
+        packed += (packed << (slot * size)) & kept
+    return packed % ((1 << slot) - 1)
 
 
 def _halves(sizes: Iterable[int]) -> tuple[Counter[int], Counter[int]] | None:

@@ -41,7 +41,7 @@ from medgauge_lib.estimators import (
 from medgauge_lib.intervals import DECIMALS as BCA_DECIMALS
 from medgauge_lib.intervals import bca, estimate, resampled_sums
 from medgauge_lib.labels import CLASSES, Labels
-from medgauge_lib.outcomes import N_RUNS, SUBSETS, Outcomes, live_runs, outcomes
+from medgauge_lib.outcomes import N_RUNS, SUBSETS, Outcomes, live_runs, usable_outcomes
 from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
 from medgauge_lib.progress import steps
 from medgauge_lib.records import INITIATIVE, Published, RecordSet
@@ -181,14 +181,14 @@ def recomputed(
 def _scored(
     records: RecordSet, live: pd.DataFrame, subset: str, seeds: Seeds, labels: Labels | None
 ) -> dict[str, Scored]:
-    """Figures of one subset: rows of the board together, community records one at a time."""
+    """Figures of one subset of usable runs: rows of the board together, community records one at a time."""
     subjects = records.subjects.set_index("id")
     ids = sorted(set(live.loc[live["subset"] == subset, "id"]))
     ranked = [record for record in ids if subjects["verified"][record]]
     alone = [[record] for record in ids if not subjects["verified"][record]]
     found: dict[str, Scored] = {}
     for rows in filter(None, [ranked, *alone]):
-        taken = outcomes(records, subset, rows=rows)
+        taken = usable_outcomes(records, subset, tuple(rows))
         figures = {quantity: values(taken, quantity) for quantity in QUANTITIES}
         means = {quantity: value.means() for quantity, value in figures.items()}
         intervals = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -29,10 +30,9 @@ def quantities(board: Board) -> alt.HConcatChart:
     Altair chart
         Rows in board order, one panel a quantity. A point without a line has no interval, and says so.
     """
-    names = rows.row_frame(board)
-    frame = quantities_frame(board)
-    panels = [_panel(frame[frame["quantity"] == name], names, name) for name in QUANTITY_NAMES.values()]
-    return alt.hconcat(rows.name_column(names), *panels, spacing=14, description=_alternative(frame))
+    names, frame = rows.row_frame(board), quantities_frame(board)
+    panels = _panels(frame, len(names))
+    return alt.hconcat(rows.name_column(names), panels, spacing=14, description=_alternative(frame))
 
 
 def quantities_frame(board: Board) -> pd.DataFrame:
@@ -69,59 +69,51 @@ def quantities_frame(board: Board) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _panel(frame: pd.DataFrame, names: pd.DataFrame, quantity: str) -> rows.Layers:
-    n_rows = len(names)
+def _panels(frame: pd.DataFrame, n_rows: int) -> alt.FacetChart:
+    """One panel a quantity: bands, intervals, points, and words where there is no interval."""
+    bare = alt.Chart()  # each panel gives its own rows
+    base = bare.encode(
+        y=rows.place(n_rows=n_rows),
+        tooltip=[
+            alt.Tooltip("subject:N"),
+            alt.Tooltip("quantity:N"),
+            alt.Tooltip("shown:N", title="value"),
+            alt.Tooltip("shown_interval:N", title="95 % interval"),
+        ],
+    )
     scale = alt.Scale(domain=[0, 1])
-    tooltip = [
-        alt.Tooltip("subject:N"),
-        alt.Tooltip("shown:N", title=quantity),
-        alt.Tooltip("shown_interval:N", title="95 % interval"),
-    ]
-    y = rows.place(n_rows=n_rows)
-    known = alt.Chart(frame[frame["low"].notna()]).encode(y=y, tooltip=tooltip)
-    size = rows.step(n_rows) * 0.38
+    known = base.transform_filter("isValid(datum.low)")
     spread = known.mark_rule(strokeWidth=1.8, color=theme.VALUE, aria=False).encode(
         x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q")
     )
+    size = rows.step(n_rows) * 0.38
     ends = [
         known.mark_tick(thickness=1.8, size=size, color=theme.VALUE, opacity=1, aria=False).encode(
             x=alt.X(f"{end}:Q", scale=scale)
         )
         for end in ("low", "high")
     ]
-    point = (
-        alt.Chart(frame)
-        .mark_point(size=54, filled=True, color=theme.VALUE, opacity=1)
-        .encode(
-            x=alt.X(
-                "value:Q",
-                scale=scale,
-                axis=alt.Axis(values=[0, 0.5, 1], labelExpr=rows.PERCENT_AXIS.labelExpr),
-                title=None,
-            ),
-            y=y,
-            tooltip=tooltip,
-        )
+    axis = alt.Axis(values=[0, 0.5, 1], labelExpr=rows.PERCENT_AXIS.labelExpr)
+    point = base.mark_point(size=54, filled=True, color=theme.VALUE, opacity=1).encode(
+        x=alt.X("value:Q", scale=scale, axis=axis, title=None)
     )
-    layers = [rows.bands(names), spread, *ends, point, *_not_estimable(frame, y, scale, tooltip)]
-    return alt.layer(*layers, width=165, height=rows.height(n_rows), title=quantity)
+    bands = rows.band_marks(bare.transform_filter("datum.place % 2 == 1"), n_rows)
+    layers = [bands, spread, *ends, point, *_not_estimable(base, scale)]
+    panel = alt.layer(*layers, data=rows.with_edges(frame), width=165, height=rows.height(n_rows))
+    column = alt.Column("quantity:N", sort=list(QUANTITY_NAMES.values()), title=None)
+    return panel.facet(column=column, spacing=14)
 
 
-def _not_estimable(
-    frame: pd.DataFrame, y: alt.Y, scale: alt.Scale, tooltip: list[alt.Tooltip]
-) -> list[alt.Chart]:
+def _not_estimable(base: alt.Chart, scale: alt.Scale) -> Iterator[alt.Chart]:
     """Words beside points without an interval, on the side with room."""
-    missing = frame[frame["low"].isna()].assign(words="interval not estimable")
-    low, high = missing[missing["value"] <= 0.5], missing[missing["value"] > 0.5]
-    drawn = [
-        alt.Chart(low).mark_text(align="left", dx=8, color=theme.MUTED, fontStyle="italic", aria=False),
-        alt.Chart(high).mark_text(align="right", dx=-8, color=theme.MUTED, fontStyle="italic", aria=False),
-    ]
-    return [
-        chart.encode(x=alt.X("value:Q", scale=scale), y=y, text=alt.Text("words:N"), tooltip=tooltip)
-        for chart, part in zip(drawn, (low, high), strict=True)
-        if not part.empty
-    ]
+    said = base.encode(x=alt.X("value:Q", scale=scale), text=alt.TextValue("interval not estimable"))
+    for absent, align, dx in (
+        ("!isValid(datum.low) && datum.value <= 0.5", alt.Align("left"), 8),
+        ("!isValid(datum.low) && datum.value > 0.5", alt.Align("right"), -8),
+    ):
+        yield said.transform_filter(absent).mark_text(
+            align=align, dx=dx, color=theme.MUTED, fontStyle="italic", aria=False
+        )
 
 
 def _alternative(frame: pd.DataFrame) -> str:

@@ -106,16 +106,19 @@ def place(field: str = "place", *, n_rows: int, **options: Any) -> alt.Y:
 def bands(frame: pd.DataFrame) -> alt.Chart:
     """A pale band behind every other row, to lead the eye."""
     n_rows = len(frame)
-    striped = pd.DataFrame(
-        {
-            "top": [k - 0.5 for k in range(1, n_rows + 1, 2)],
-            "bottom": [k + 0.5 for k in range(1, n_rows + 1, 2)],
-        }
-    )
-    drawn: alt.Chart = (
-        alt.Chart(striped)
-        .mark_rect(color=theme.INK, opacity=0.05, aria=False)
-        .encode(y=place("top", n_rows=n_rows), y2=alt.Y2("bottom:Q"))
+    striped = pd.DataFrame({"place": range(1, n_rows + 1, 2)}).pipe(with_edges)
+    return band_marks(alt.Chart(striped), n_rows)
+
+
+def with_edges(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with columns ``top`` and ``bottom``, where the row at a place begins and ends."""
+    return frame.assign(top=frame["place"] - 0.5, bottom=frame["place"] + 0.5)
+
+
+def band_marks(chart: alt.Chart, n_rows: int) -> alt.Chart:
+    """Bands behind the rows of a chart, from edge to edge."""
+    drawn: alt.Chart = chart.mark_rect(color=theme.INK, opacity=0.05, aria=False).encode(
+        y=place("top", n_rows=n_rows), y2=alt.Y2("bottom:Q")
     )
     return drawn
 

@@ -82,7 +82,7 @@ def config() -> dict[str, Any]:
         "axis": axis,
         "legend": legend,
         "title": title,
-        "header": {"labelColor": MUTED, "titleColor": MUTED},
+        "header": {"labelColor": MUTED, "labelFontSize": 12, "labelAnchor": "start", "titleColor": MUTED},
         "text": {"color": INK, "fontSize": 11},
         "view": {"stroke": None},
     }
