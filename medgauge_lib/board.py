@@ -278,12 +278,9 @@ def board(
     (1, 'a')
     """
     taken = outcomes(records, subset)
-    unordered = _rows(records, taken, seed=seed)
-    by_rank = sorted(unordered, key=lambda row: (-row.pass_pow_3.value, row.id))
-    ranked = [row.id for row in by_rank]
-    compared = compare(values(taken, "pass_pow_3"), ranked=ranked, seed=seed)
-    groups = cld.groups(ranked, compared.differing)
-    placed = _place(by_rank, cld.letters(ranked, groups))
+    by_rank = sorted(_rows(records, taken, seed=seed), key=lambda row: (-row.pass_pow_3.value, row.id))
+    compared, groups = grouped(taken, seed=seed)
+    placed = _place(by_rank, cld.letters([row.id for row in by_rank], groups))
     ordered, notes = _by_cost(placed)
     apart, left_out = _unranked(records, subset, seed=seed)
     return Board(
@@ -291,7 +288,7 @@ def board(
         benchmark_version=records.benchmark_version,
         subset=subset,
         seed=seed,
-        as_of=_as_of(records, as_of),
+        as_of=board_date(records, as_of),
         rows=tuple(ordered),
         groups=groups,
         pairs=compared,
@@ -301,6 +298,37 @@ def board(
         notes=(*notes, *left_out),
         outcomes=taken,
     )
+
+
+def grouped(taken: Outcomes, *, seed: int = SEED) -> tuple[Pairs, tuple[tuple[str, ...], ...]]:
+    """Compare every two rows by pass^3, and group those that are not shown to differ.
+
+    Parameters
+    ----------
+    taken : Outcomes
+        Rows over the same tasks.
+    seed : int
+        Seed of the resamples.
+
+    Returns
+    -------
+    pairs : Pairs
+        Rows in descending order of pass^3, then in ascending order of id.
+    groups : tuple of tuple of str
+        The maximal groups, the one with the first row first.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> pairs, groups = grouped(outcomes(demo.record_set("bm-demo-lab", "0.1.0")))
+    >>> len(pairs.pairs), len(groups)
+    (10, 1)
+    """
+    passed = values(taken, "pass_pow_3")
+    means = dict(zip(taken.rows, passed.means(), strict=True))
+    ranked = sorted(taken.rows, key=lambda row: (-means[row], row))
+    compared = compare(passed, ranked=ranked, seed=seed)
+    return compared, cld.groups(ranked, compared.differing)
 
 
 def latest(records: RecordSet) -> str:
@@ -315,8 +343,34 @@ def latest(records: RecordSet) -> str:
     return str(max(records.subjects["created_at"].str[:10]))
 
 
-def _as_of(records: RecordSet, given: str | None) -> str:
-    """Date of the board; a board cannot be older than one of its records."""
+def board_date(records: RecordSet, given: str | None = None) -> str:
+    """Date of the board; a board cannot be older than one of its records.
+
+    Parameters
+    ----------
+    records : RecordSet
+        One benchmark version.
+    given : str, optional
+        The date to use; `latest` where not given.
+
+    Returns
+    -------
+    str
+        Such as ``2026-01-31``.
+
+    Raises
+    ------
+    InputError
+        If a record was created after the date given.
+    ValueError
+        If it is no date.
+
+    Examples
+    --------
+    >>> from medgauge_lib import demo
+    >>> board_date(demo.record_set("bm-demo-lab", "0.1.0"), "2026-06-01")
+    '2026-06-01'
+    """
     if given is None:
         return latest(records)
     try:

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import pandas as pd
 
 from medgauge_lib.audit.agreement import Agreement, agreement, plain
-from medgauge_lib.audit.consistency import CONSISTENCY, breaks
+from medgauge_lib.audit.consistency import CONSISTENCY, Case, breaks, dates_of
 from medgauge_lib.audit.published import (
     BLOCKS,
     STATED,
@@ -233,6 +233,7 @@ def against(records: RecordSet, trees: Mapping[str, Tree | Undecided]) -> Audit:
     """
     figures: list[Compared] = []
     found: dict[str, list[Finding]] = {rule.code: [] for rule in RULES}
+    dates = dates_of(records)
     for record, published in steps(records.published.items(), unit="record"):
         tree = trees[record]
         if isinstance(tree, Undecided):
@@ -240,7 +241,7 @@ def against(records: RecordSet, trees: Mapping[str, Tree | Undecided]) -> Audit:
             continue
         digits = digits_of(records, record)
         compared, unequal, rounds = _compared(record, published, tree, digits)
-        inconsistent = list(breaks(records, record, tree, digits=digits, rounds=rounds))
+        inconsistent = list(breaks(Case(published, tree, digits, rounds, dates)))
         figures += [*compared, *_others(record, published, compared, inconsistent)]
         for rule, one in (*unequal, *inconsistent):
             code = PREFIX + rule

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from medgauge_lib.audit.agreement import agreement
 from medgauge_lib.audit.published import Digits
-from medgauge_lib.audit.recomputed import Tree
 from medgauge_lib.board import latest
 from medgauge_lib.checks import Break, Severity
 from medgauge_lib.outcomes import N_RUNS
@@ -37,6 +36,46 @@ Breaks = Iterator[tuple[str, Break]]
 """Codes of rules without prefix, each with one break."""
 
 
+class Dates(NamedTuple):
+    """Dates that the records of a board state.
+
+    Attributes
+    ----------
+    as_of : Counter
+        Dates that its rows are as of, with the number of rows.
+    ranked, newest : str
+        Latest creation date among the ranked records, empty without one, and among all.
+    first : str or None
+        Id of the first ranked record.
+    """
+
+    as_of: Counter[str]
+    ranked: str
+    newest: str
+    first: str | None
+
+
+def dates_of(records: RecordSet) -> Dates:
+    """Collect the dates of one benchmark version, which its records are held to.
+
+    Parameters
+    ----------
+    records : RecordSet
+
+    Returns
+    -------
+    Dates
+    """
+    ranked = records.subjects.loc[records.subjects["verified"], ["id", "created_at"]]
+    blocks = (records.published[row].get("board") for row in ranked["id"])
+    return Dates(
+        as_of=Counter(block["as_of"] for block in blocks if block),
+        ranked=str(max(ranked["created_at"].str[:10], default="")),
+        newest=latest(records),
+        first=next(iter(ranked["id"]), None),
+    )
+
+
 class Case(NamedTuple):
     """One record with what a rule of this kind may look at.
 
@@ -49,52 +88,30 @@ class Case(NamedTuple):
     digits : Digits
         Decimals of its published numbers.
     rounds : bool
-        Whether it publishes a figure rounded.
-    dates : Counter
-        Dates that the rows of the board are as of, with the number of rows.
-    created : tuple of str
-        Latest creation date among the ranked records, and among all.
-    first : bool
-        Whether it is the first ranked record.
+        Whether it publishes a figure rounded; if not, a count must be the exact one.
+    dates : Dates
+        Of all records.
     """
 
     published: Published
     tree: Any
     digits: Digits
     rounds: bool
-    dates: Counter[str]
-    created: tuple[str, str]
-    first: bool
+    dates: Dates
 
 
-def breaks(records: RecordSet, record: str, tree: Tree, *, digits: Digits, rounds: bool) -> Breaks:
+def breaks(case: Case) -> Breaks:
     """Breaks of every rule of this kind in one record.
 
     Parameters
     ----------
-    records : RecordSet
-        One benchmark version.
-    record : str
-        Record id.
-    tree : Tree
-        Its recomputed figures.
-    digits : Digits
-        Decimals of its published numbers.
-    rounds : bool
-        Whether the record publishes a figure rounded; if not, a count must be the exact one.
+    case : Case
 
     Yields
     ------
     tuple of (str, Break)
         Code of the rule without prefix, and where it is not kept.
     """
-    subjects = records.subjects
-    ranked = subjects.loc[subjects["verified"], ["id", "created_at"]]
-    blocks = (records.published[row].get("board") for row in ranked["id"])
-    dates = Counter(block["as_of"] for block in blocks if block)
-    created = (str(max(ranked["created_at"].str[:10], default="")), latest(records))
-    first = record == ranked["id"].iloc[0] if len(ranked) else False
-    case = Case(records.published[record], tree, digits, rounds, dates, created, first)
     for rule in (_strata, _f1, _absolute, _n_pairs, _failures, _veto_hits, _as_of):
         yield from rule(case)
 
@@ -255,9 +272,9 @@ def _veto_hits(case: Case) -> Breaks:
 def _as_of(case: Case) -> Breaks:
     if "board" not in case.published or not case.tree["board"]:
         return
-    stated, (ranked, newest) = case.published["board"]["as_of"], case.created
-    often = max(case.dates.values())
-    usual = {date for date, times in case.dates.items() if times == often}
+    stated, (as_of, ranked, newest, first) = case.published["board"]["as_of"], case.dates
+    often = max(as_of.values())
+    usual = {date for date, times in as_of.items() if times == often}
     common = newest if newest in usual else max(usual)
     path = ("board", "as_of")
     if stated < ranked:
@@ -266,6 +283,6 @@ def _as_of(case: Case) -> Breaks:
     elif stated != common:
         message = f"the board is as of {stated} here, but as of {common} in other rows"
         yield "as_of", Break(path, stated, common, message)
-    elif stated != newest and case.first:
+    elif stated != newest and case.published["id"] == first:
         message = f"the board is as of {stated}, the latest record of {newest}, so the date was given"
         yield "as_of", Break(path, stated, newest, message, "note")

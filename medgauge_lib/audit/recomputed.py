@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from medgauge_lib.board import RECORD_ORDER, Board, board
+from medgauge_lib.board import RECORD_ORDER, board_date, grouped
 from medgauge_lib.checks import require_usable
 from medgauge_lib.estimators import (
     AMOUNT_NOT_APPLICABLE,
@@ -41,6 +41,7 @@ from medgauge_lib.estimators import (
 from medgauge_lib.intervals import DECIMALS as BCA_DECIMALS
 from medgauge_lib.intervals import bca, estimate, resampled_sums
 from medgauge_lib.labels import CLASSES, Labels
+from medgauge_lib.letters import letters
 from medgauge_lib.outcomes import N_RUNS, SUBSETS, Outcomes, live_runs, usable_outcomes
 from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
 from medgauge_lib.progress import steps
@@ -334,20 +335,21 @@ def _of_the_board(
     verified = subjects.loc[subjects["verified"], "id"]
     if not set(verified) & set(holdout):
         return {record: Undecided("no holdout task of the record counts") for record in verified}
-    compared = board(records, as_of=as_of)
-    return {row.id: _row(compared, row.letters) for row in compared.rows}
-
-
-def _row(compared: Board, letters: tuple[str, ...]) -> Tree:
-    n_groups = len(compared.groups)
-    too_many = Absent(f"the board has {n_groups} groups, but a record has letters for a to z only")
+    rows = tuple(verified)
+    _, groups = grouped(usable_outcomes(records, "holdout", rows))
+    carried = letters(rows, groups)
+    too_many = Absent(f"the board has {len(groups)} groups, but a record has letters for a to z only")
+    date = board_date(records, as_of)
     return {
-        "letters": letters if n_groups <= MAX_LETTERS else too_many,
-        "comparison": "paired_holm",
-        "key": "pass_pow_3",
-        "secondary_key": "cost_per_success",
-        "as_of": compared.as_of,
-        "n_rows": len(compared.rows),
+        row: {
+            "letters": carried[row] if len(groups) <= MAX_LETTERS else too_many,
+            "comparison": "paired_holm",
+            "key": "pass_pow_3",
+            "secondary_key": "cost_per_success",
+            "as_of": date,
+            "n_rows": len(rows),
+        }
+        for row in rows
     }
 
 

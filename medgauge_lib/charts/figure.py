@@ -196,9 +196,11 @@ def _specification(
     """The chart as JSON in the look of the theme, once it is found to be in order, and its words."""
     with _data_once():
         spec = chart.to_dict(validate=False)
+        drawn = {name: part for name, part in spec.items() if name != "datasets"}
         try:
-            # Once and as a whole, where Altair checks every part on its way up.
-            chart.validate(spec)  # type: ignore[attr-defined]  # every chart has it, the mixin does not say so
+            # Once and as a whole, where Altair checks every part on its way up, and without the rows of
+            # data, which have any form they like.
+            chart.validate(drawn)  # type: ignore[attr-defined]  # every chart has it, the mixin does not say so
         except Exception:
             chart.to_dict()  # says what is wrong in Altair's words
             raise
