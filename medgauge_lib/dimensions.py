@@ -169,9 +169,24 @@ class Dimensions(Tabular):
         harnesses = sorted({row.harness for row in self.rows})
         return {name: tuple(row for row in self.rows if row.harness == name) for name in harnesses}
 
-    def to_frame(self) -> pd.DataFrame:
-        """One line a row and figure; absent values missing, with the reason beside them."""
-        return pd.DataFrame([_line(row, figure) for row in self.rows for figure in row.figures])
+    def to_frame(self, code: str | None = None) -> pd.DataFrame:
+        """One line a row and figure; absent values missing, with the reason beside them.
+
+        Parameters
+        ----------
+        code : str, optional
+            The dimension to give the figures of, ``M1`` to ``M10``; all of them where not given.
+
+        Returns
+        -------
+        DataFrame
+        """
+        lines = [
+            _line(row, figure)
+            for row in self.rows
+            for figure in (row.figures if code is None else row.dimension(code))
+        ]
+        return pd.DataFrame(lines).astype(dict.fromkeys(("value", "low", "high"), "float64"))
 
 
 def dimensions(

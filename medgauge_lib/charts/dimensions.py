@@ -221,9 +221,8 @@ def dimension_frame(found: Dimensions, view: str) -> pd.DataFrame:
     """
     keys = _keys(found, view)
     shown = {key.name for key in keys} | ({"action_definition"} if view == "M3 actions" else set())
-    frame = found.to_frame()
-    here = (frame["dimension"] == view.split()[0]) & frame["figure"].isin(shown)
-    return frame[here].drop(columns="dimension_name").reset_index(drop=True)
+    frame = found.to_frame(view.split()[0])
+    return frame[frame["figure"].isin(shown)].drop(columns="dimension_name").reset_index(drop=True)
 
 
 _BY_HARNESS = ("M3 actions", "M5 redundancy")
