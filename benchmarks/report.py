@@ -55,7 +55,7 @@ def ratios() -> Iterator[Ratio]:
             build([params], out=folder / "nothing", force=True, progress=False, notebooks=empty)
 
         size = f"report of {len(notebooks)} notebooks, against as many that only import the same"
-        yield Ratio(size, *in_turn(report, nothing, repeats=4), at_most=1.5)
+        yield Ratio(size, *in_turn(report, nothing, repeats=6), at_most=1.5)
 
         def again() -> None:
             build([params], out=folder / "reports", progress=False)

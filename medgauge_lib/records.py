@@ -25,7 +25,7 @@ import pandas as pd
 
 from medgauge_lib.errors import InputError, printable
 from medgauge_lib.progress import steps
-from medgauge_lib.reading import file_bytes, strict_json, unreadable
+from medgauge_lib.reading import file_bytes, strict_json, uncollected, unreadable
 from medgauge_lib.schema import fault, quoted
 
 INITIATIVE = ("task", "environment")
@@ -152,6 +152,7 @@ class RecordSet:
         )
 
 
+@uncollected()
 def read_records(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> RecordSet:
     """Read the result records of one benchmark version.
 

@@ -736,7 +736,38 @@ def test_not_shown_to_differ_is_never_called_equal(demo_board):
     assert "no difference" not in words
 
 
+def test_each_figure_of_the_quantities_is_drawn_once(sized):
+    """A panel has its own quantity and no other: a point a row, and an interval where there is one."""
+    drawn, frame = figure_of("quantities", sized).spec, charts.quantities_frame(sized)
+    places = sorted(round(mark["x"], 6) for mark in marks(drawn, "symbol"))
+    panels = [165 * value for value in frame["value"]]
+    assert len(places) == len(panels)
+    starts = sorted({mark["x"] for mark in marks(drawn, "rect") if mark.get("width") == 165})
+    assert len(starts) == 4
+    quantities = list(dict.fromkeys(frame["quantity"]))
+    expected = [
+        round(starts[quantities.index(line.quantity)] + 165 * line.value, 6) for line in frame.itertuples()
+    ]
+    assert places == pytest.approx(sorted(expected))
+    assert len(marks(drawn, "rule")) == frame["low"].notna().sum()
+
+
 # ---- untrusted names ----
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_ideographs_have_room(name, tmp_path):
+    """Names in a script with wide characters, 11 pixels each, end before the ranks at their left."""
+    rows = [
+        record(f"res-2026-01-01-{k}", {1: PASS, 2: FAIL}, model=f"医疗智能体模型{k}" * 3) for k in range(2)
+    ]
+    texts = marks(figure_of(name, board(read_records(write(tmp_path, *rows)))).spec, "text")
+    ranks = [item for item in texts if item["text"] in ("1", "1=")]
+    named = [item for item in texts if "医疗" in item["text"]]
+    assert len(named) == len(ranks) == 2
+    for item in named:
+        wide = sum(char > "\u2e80" for char in item["text"])
+        assert item["x"] - 11 * wide - 5.5 * (len(item["text"]) - wide) > ranks[0]["x"]
 
 
 @pytest.fixture(scope="module")

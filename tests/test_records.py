@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import hashlib
 import json
 import os
@@ -810,6 +811,20 @@ def test_any_bytes_anywhere_are_read_or_refused(tmp_path, seed, noise, act):
 def test_any_file_is_read_or_refused(tmp_path, data):
     """A file of any bytes is refused, not crashed on."""
     read_or_refuse(tmp_path, data)
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_collector_of_garbage_is_left_as_it_was(tmp_path, collects):
+    """Reading keeps it still only while it reads, also where a file is refused."""
+    (tmp_path / "a.json").write_text("{")
+    if not collects:
+        gc.disable()
+    try:
+        with pytest.raises(InputError):
+            read_records(tmp_path)
+        assert gc.isenabled() is collects
+    finally:
+        gc.enable()
 
 
 # Real records

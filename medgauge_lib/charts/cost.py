@@ -202,7 +202,7 @@ def _labelled(priced: pd.DataFrame) -> pd.DataFrame:
     for k in sorted(range(len(spots)), key=lambda k: not best[k]):
         words = [priced["name"].iloc[k]] * best[k] + [priced["rank"].iloc[k]]
         for label, side in itertools.product(words, _SIDES):
-            box = _box(*spots[k], len(label), side)
+            box = _box(*spots[k], display.columns(label), side)
             if box[0] >= 0 and box[3] <= _HEIGHT and not any(_meet(box, other) for other in taken):
                 labels[k], sides[k] = label, side
                 taken.append(box)
@@ -228,10 +228,10 @@ def _spots(priced: pd.DataFrame) -> list[tuple[float, float]]:
 _Box = tuple[float, float, float, float]
 
 
-def _box(x: float, y: float, length: int, side: str) -> _Box:
-    """Left, right, top and bottom of a label of so many characters, in pixels."""
+def _box(x: float, y: float, columns: int, side: str) -> _Box:
+    """Left, right, top and bottom of a label of so many columns, in pixels."""
     align, dx, dy = _SIDES[side]
-    width = length * _CHARACTER
+    width = columns * _CHARACTER
     left = x + dx if align == "left" else x + dx - width
     return left, left + width, y + dy - 8, y + dy + 4
 

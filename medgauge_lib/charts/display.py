@@ -380,5 +380,30 @@ def text(words: str, length: int | None = None) -> str:
     return f"{line[: length - 1 - tail].rstrip()}…{line[len(line) - tail :].lstrip()}"
 
 
+def columns(line: str) -> int:
+    """How wide a line is, in characters of the Latin alphabet: an ideograph takes the room of two.
+
+    Parameters
+    ----------
+    line : str
+        Text without breaks.
+
+    Returns
+    -------
+    int
+        Columns of the line where all characters are half as wide as an ideograph [1]_.
+
+    References
+    ----------
+    .. [1] Unicode Standard Annex 11, East Asian Width.
+
+    Examples
+    --------
+    >>> columns("model"), columns("模型")
+    (5, 4)
+    """
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line)
+
+
 def _breaks(char: str) -> bool:
     return char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}

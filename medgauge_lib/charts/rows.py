@@ -126,7 +126,7 @@ def band_marks(chart: alt.Chart, n_rows: int) -> alt.Chart:
 def name_column(frame: pd.DataFrame) -> Layers:
     """Ranks and names of the rows as a column of text, to stand left of a chart with the same rows."""
     n_rows = len(frame)
-    width = _RANK_WIDTH + 18 + _CHARACTER * max(map(len, frame["name"]))
+    width = _RANK_WIDTH + 18 + _CHARACTER * max(map(display.columns, frame["name"]))
     tooltip = [alt.Tooltip("subject:N"), alt.Tooltip("rank:N")]
     base = alt.Chart(frame).encode(y=place(n_rows=n_rows), tooltip=tooltip)
     rank = base.mark_text(align="right", color=theme.MUTED, aria=False).encode(

@@ -4,8 +4,8 @@ The palette is told apart with every common kind of colour blindness and holds 3
 4.5:1. Charts have no background of their own. `DARK` gives each colour its twin on a dark page; every
 chart draws in these colours alone, so a page may swap them one for one (`stylesheet` does, for SVG).
 
-Fonts are those that vl-convert carries and their equals in width on other systems, so that text measured
-here fits there and the same chart gives the same bytes on any machine.
+Fonts are those that `drawing` draws with, and their equals in width on other systems, so that text measured
+here fits there.
 """
 
 from __future__ import annotations

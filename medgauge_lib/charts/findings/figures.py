@@ -275,7 +275,7 @@ def _effect_points(drawn: pd.DataFrame, x: alt.X, y: alt.Y, tooltip: list[alt.To
 def _effect_names(drawn: pd.DataFrame) -> rows.Layers:
     """Names of the rows as a column of text, and the word that marks a reversal."""
     n_rows = len(drawn)
-    width = 70 + 5.6 * max(map(len, drawn["name"]))
+    width = 70 + 5.6 * max(map(display.columns, drawn["name"]))
     frame = drawn[["place", "name", "full", "mark"]]
     base = alt.Chart(frame).encode(y=rows.place(n_rows=n_rows), tooltip=[alt.Tooltip("full:N")])
     mark = base.mark_text(align="left", color=theme.GROUP, fontWeight="bold", aria=False)
