@@ -29,9 +29,17 @@ def _require_output() -> None:
         sys.exit(2)
 
 
+def _require_docstrings() -> None:
+    """Leave where Python drops docstrings: Altair makes its own of others and does not load without."""
+    if sys.flags.optimize > 1:
+        sys.stderr.write("medgauge: Python leaves docstrings out\n  run it without -OO or PYTHONOPTIMIZE\n")
+        sys.exit(2)
+
+
 def main() -> None:
     """Load the library and run the command line on the arguments of this process."""
     _require_output()
+    _require_docstrings()
     before = signal.signal(signal.SIGINT, _interrupted)
     from medgauge_lib.cli import main as command
 

@@ -22,7 +22,7 @@ import pandas as pd
 
 from medgauge_lib import letters as cld
 from medgauge_lib.checks import require_usable, unusable
-from medgauge_lib.errors import InputError
+from medgauge_lib.errors import InputError, printable
 from medgauge_lib.estimators import (
     NO_SUCCESS,
     NOT_AVAILABLE,
@@ -42,6 +42,7 @@ from medgauge_lib.outcomes import Outcomes, live_runs, outcomes, usable_outcomes
 from medgauge_lib.pairs import Pair, Pairs, Resolution, compare, resolution
 from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent, Estimate, Interval, Tabular, as_float
+from medgauge_lib.schema import near
 
 RECORD_ORDER: tuple[Quantity, ...] = ("pass_at_3", "pass_pow_3", "task_pass_rate", "continuous_score")
 """The four quantities in the order in which a result record writes them."""
@@ -159,10 +160,10 @@ class Board(Tabular):
 
     def row(self, record: str) -> Row:
         """Row of a record id."""
-        for row in (*self.rows, *self.unranked):
-            if row.id == record:
-                return row
-        raise KeyError(f"{record!r} is no row of this board")
+        rows = {row.id: row for row in (*self.rows, *self.unranked)}
+        if record not in rows:
+            raise KeyError(f"{record!r} is no row of this board; {near(record, rows)}")
+        return rows[record]
 
     def to_frame(self) -> pd.DataFrame:
         """One line a row in board order, unranked rows last; fractions as floats.
@@ -203,7 +204,7 @@ class Board(Tabular):
         (7, True)
         """
         if record not in self.order:
-            raise KeyError(f"{record!r} is no ranked row of this board")
+            raise KeyError(f"{record!r} is no ranked row of this board; {near(record, self.order)}")
         others = [row for row in self.rows if row.id != record]
         named = pd.DataFrame(
             [(row.id, row.label, " ".join(row.letters)) for row in others], columns=["id", "label", "letters"]
@@ -399,7 +400,7 @@ def _rows(records: RecordSet, taken: Outcomes, *, seed: int) -> list[Row]:
         Row(
             id=record,
             label=subject["label"],
-            model=subject["model"],
+            model=printable(subject["model"]),
             harness=f"{subject['harness']} {subject['harness_version']}",
             pass_pow_3=all_passed,
             pass_at_3=any_passed,
@@ -434,8 +435,7 @@ def _unranked(records: RecordSet, subset: str, *, seed: int) -> tuple[list[Row],
     rows, notes = [], []
     for record in sorted(apart & set(live.loc[live["subset"] == subset, "id"])):
         try:
-            if record in broken:
-                require_usable(records, (record,))
+            require_usable(records, (record,), broken=broken)
             rows += _rows(records, usable_outcomes(records, subset, (record,)), seed=seed)
         except InputError as error:
             place = f"{records.paths[record].name}: {error.pointer}"

@@ -181,7 +181,12 @@ def findings_frame(findings: Iterable[Finding]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=columns)
 
 
-def require_usable(records: RecordSet, ids: Collection[str] | None = None) -> None:
+def require_usable(
+    records: RecordSet,
+    ids: Collection[str] | None = None,
+    *,
+    broken: Mapping[str, tuple[Finding, ...]] | None = None,
+) -> None:
     """Refuse records whose figures could not be trusted.
 
     Parameters
@@ -190,6 +195,8 @@ def require_usable(records: RecordSet, ids: Collection[str] | None = None) -> No
         One benchmark version.
     ids : collection of str, optional
         The records that are asked about; all of them by default. A community record thus spoils no board.
+    broken : mapping of str to tuple of Finding, optional
+        What `unusable` found, where the caller has asked already.
 
     Raises
     ------
@@ -201,7 +208,7 @@ def require_usable(records: RecordSet, ids: Collection[str] | None = None) -> No
     >>> from medgauge_lib import demo
     >>> require_usable(demo.record_set("bm-demo-ward", "1.0.0"))
     """
-    broken = unusable(records)
+    broken = unusable(records) if broken is None else broken
     asked = [
         (finding, records.paths[record])
         for record in (records.paths if ids is None else ids)

@@ -34,6 +34,7 @@ from medgauge_lib.labels import CLASSES, DIFFICULTY, Label, Labels, Publish
 from medgauge_lib.outcomes import N_RUNS, Outcomes, outcomes
 from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent, Estimate, Tabular, as_float, as_written
+from medgauge_lib.schema import near
 
 Provenance = Literal["recomputed", "as published"]
 
@@ -200,7 +201,7 @@ class Difficulty(Tabular):
         for row in self.rows:
             if row.id == record:
                 return row
-        raise KeyError(f"{record!r} is no row of this board")
+        raise KeyError(f"{record!r} is no row of this board; {near(record, [row.id for row in self.rows])}")
 
     def to_frame(self) -> pd.DataFrame:
         """One line a row and class; absent figures missing, with the reason beside them."""

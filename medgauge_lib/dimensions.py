@@ -27,6 +27,7 @@ from medgauge_lib.outcomes import outcomes
 from medgauge_lib.pairs import MAX_DISCORDANT, mcnemar_p
 from medgauge_lib.records import RecordSet
 from medgauge_lib.results import Absent, Estimate, Interval, Tabular
+from medgauge_lib.schema import near
 from medgauge_lib.usage import median, tokens
 
 Better = Literal["higher", "lower", "neither"]
@@ -162,7 +163,7 @@ class Dimensions(Tabular):
         for row in self.rows:
             if row.id == record:
                 return row
-        raise KeyError(f"{record!r} is no row of this board")
+        raise KeyError(f"{record!r} is no row of this board; {near(record, [row.id for row in self.rows])}")
 
     def by_harness(self) -> dict[str, tuple[RowDimensions, ...]]:
         """Rows of each harness version, in board order: only these share a definition of an action."""
@@ -180,13 +181,20 @@ class Dimensions(Tabular):
         Returns
         -------
         DataFrame
+
+        Raises
+        ------
+        ValueError
+            If there is no such dimension.
         """
         lines = [
             _line(row, figure)
             for row in self.rows
             for figure in (row.figures if code is None else row.dimension(code))
         ]
-        return pd.DataFrame(lines).astype(dict.fromkeys(("value", "low", "high"), "float64"))
+        # A dimension may have no number, or no text; the columns are then of the same kind all the same.
+        kinds = dict.fromkeys(("value", "low", "high"), "float64") | dict.fromkeys(("text", "harness"), "str")
+        return pd.DataFrame(lines, columns=_COLUMNS).astype(kinds)
 
 
 def dimensions(
@@ -524,26 +532,24 @@ def _robustness(source: _Source) -> Iterator[DimensionFigure]:
         yield source.figure("M10", "paired_bootstrap", bound, "difference", "neither")
 
 
-def _line(row: RowDimensions, figure: DimensionFigure) -> dict[str, Any]:
+_COLUMNS = (
+    *("id", "label", "ranked", "dimension", "dimension_name", "figure", "part"),
+    *("value", "text", "low", "high"),
+    *("unit", "better", "provenance", "reason", "counts", "harness", "remark"),
+)
+
+
+def _line(row: RowDimensions, figure: DimensionFigure) -> tuple[Any, ...]:
     """A figure as one line of a table."""
     value, interval = figure.value, figure.interval
-    return {
-        "id": row.id,
-        "label": row.label,
-        "ranked": row.ranked,
-        "dimension": figure.dimension,
-        "dimension_name": NAMES[figure.dimension],
-        "figure": figure.name,
-        "part": figure.part,
-        "value": None if isinstance(value, Absent | str) else float(value),
-        "text": value if isinstance(value, str) else None,
-        "low": None if isinstance(interval, Absent) else interval.low,
-        "high": None if isinstance(interval, Absent) else interval.high,
-        "unit": figure.unit,
-        "better": figure.better,
-        "provenance": figure.provenance,
-        "reason": value.reason if isinstance(value, Absent) else "",
-        "counts": ", ".join(f"{name} {n}" for name, n in figure.counts.items()),
-        "harness": figure.harness,
-        "remark": figure.remark,
-    }
+    counts = ", ".join(f"{name} {n}" for name, n in figure.counts.items())
+    return (
+        *(row.id, row.label, row.ranked),
+        *(figure.dimension, NAMES[figure.dimension], figure.name, figure.part),
+        None if isinstance(value, Absent | str) else float(value),
+        value if isinstance(value, str) else None,
+        *((None, None) if isinstance(interval, Absent) else (interval.low, interval.high)),
+        *(figure.unit, figure.better, figure.provenance),
+        value.reason if isinstance(value, Absent) else "",
+        *(counts, figure.harness, figure.remark),
+    )

@@ -120,7 +120,7 @@ def outcomes(records: RecordSet, subset: str = "holdout", *, rows: Collection[st
 
 
 def usable_outcomes(records: RecordSet, subset: str, rows: tuple[str, ...]) -> Outcomes:
-    """Take the runs of records whose caller has found them usable, and need not ask for each anew.
+    """Like `outcomes`, for records that are known to be usable: who takes many one at a time asks once.
 
     Parameters
     ----------

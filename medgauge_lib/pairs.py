@@ -38,7 +38,7 @@ MAX_DISCORDANT = 4_000
 """Discordant pairs up to which M10's exact p is computed; a record may publish any number of them."""
 
 MAX_BITS = 2**24
-"""Bits of the one number the exact sign-flip test packs all its counts into, before it halves the tasks."""
+"""Bits that hold all counts of the exact sign-flip test in one number; beyond them it halves the tasks."""
 
 MAX_SUMS = 2**20
 """Distinct sums that the exact sign-flip test keeps of each half of the tasks before it gives up."""

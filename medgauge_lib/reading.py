@@ -7,11 +7,9 @@ from being so is said in the same words everywhere, as what the file is or has, 
 from __future__ import annotations
 
 import codecs
-import gc
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,25 +43,6 @@ _FAULTS = (
 _PLACE = re.compile(r" at line (\d+) column (\d+)$")
 _TWICE = re.compile(r'Detected duplicate key "(.*)"', re.DOTALL)
 _NO_NUMBER = re.compile(rb"-?(NaN|Infinity)")
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Keep the collector of garbage still while much is read that all stays; it would look at it ever again.
-
-    Examples
-    --------
-    >>> with uncollected():
-    ...     gc.isenabled()
-    False
-    """
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 def file_bytes(path: Path, *, what: str, most: int | None = None) -> bytes:

@@ -8,10 +8,12 @@ read too, listed apart, and can neither void a task for the board nor spoil its 
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -25,8 +27,8 @@ import pandas as pd
 
 from medgauge_lib.errors import InputError, printable
 from medgauge_lib.progress import steps
-from medgauge_lib.reading import file_bytes, strict_json, uncollected, unreadable
-from medgauge_lib.schema import fault, quoted
+from medgauge_lib.reading import file_bytes, strict_json, unreadable
+from medgauge_lib.schema import fault, near, quoted
 
 INITIATIVE = ("task", "environment")
 """Error attributions that make a task version void for every subject."""
@@ -135,7 +137,8 @@ class RecordSet:
         """
         unknown = sorted(set(ids) - set(self.published))
         if unknown:
-            raise ValueError(f"ids must name records of this set, but got {unknown[0]!r}")
+            way = near(unknown[0], self.published)
+            raise ValueError(f"ids must name records of this set, but got {unknown[0]!r}; {way}")
         kept = [record for record in self.published if record not in ids]
         if not kept:
             raise ValueError("ids must leave a record, but they name all of this set")
@@ -152,7 +155,19 @@ class RecordSet:
         )
 
 
-@uncollected()
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep Python's collector of garbage still: what is read all stays, and is searched over and over."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+@_uncollected()
 def read_records(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> RecordSet:
     """Read the result records of one benchmark version.
 
@@ -293,14 +308,22 @@ def _may_be_record(name: str) -> bool:
 
 
 def _where_records_are(folder: Path) -> str:
-    """Name a folder below that has what may be records, as deep as imports put them."""
+    """Name a folder below that has records, as deep as imports put them."""
     found = (path for depth in (1, 2, 3) for path in sorted(folder.glob("*/" * depth + "*.json")))
-    below = next((path.parent for path in found if _may_be_record(path.name)), None)
+    below = next((path.parent for path in found if _may_be_record(path.name) and _holds_runs(path)), None)
     return (
         f"give a folder that does, such as {below}"
         if below
         else "put one JSON file a record directly into it"
     )
+
+
+def _holds_runs(path: Path) -> bool:
+    """Whether a file has what a record has, and neither a report nor the closed side of an import."""
+    try:
+        return b'"run_outcomes"' in file_bytes(path, what="a record")
+    except InputError:
+        return False
 
 
 def _read(path: Path) -> _Part:

@@ -266,5 +266,5 @@ def test_board_is_as_of_its_latest_record(tmp_path):
 def test_unknown_row_is_a_key_error_that_names_it(tmp_path):
     """Asking for a row that is not on the board names the id."""
     found = board(read_records(write(tmp_path, record())))
-    with pytest.raises(KeyError, match="'res-x' is no row of this board"):
+    with pytest.raises(KeyError, match="'res-x' is no row of this board; "):
         found.row("res-x")

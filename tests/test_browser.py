@@ -446,6 +446,19 @@ def test_a_table_is_filtered_by_words(others: Path, opened: Any) -> None:
     assert status.inner_text() == ""
 
 
+def test_one_filter_serves_all_tables_of_a_figure(published: Path, opened: Any) -> None:
+    """Where columns go on in a second table, rows that the filter leaves out are left out of both."""
+    page = opened(published / "bm-demo-ward/1.1.0/failure_attribution.html").page
+    figure = page.locator("#failure-reasons > .table")
+    figure.get_by_role("searchbox").fill("cedar")
+    tables = figure.locator("table.mg-table").all()
+    assert len(tables) == 2
+    for table in tables:
+        shown = table.locator("tbody tr:visible").all_inner_texts()
+        assert shown
+        assert all("cedar" in words for words in shown)
+
+
 def test_data_are_sorted_and_filtered_too(others: Path, opened: Any) -> None:
     """Data sort by value: numbers by size, versions part by part, what is missing last."""
     page = opened(others / "index.html").page
@@ -526,6 +539,17 @@ def test_a_subject_is_highlighted_on_every_page_of_a_report(report: Path, opened
         page.get_by_label("Highlight a subject").select_option(index=1)
         assert page.locator("tr.picked, svg .picked").count() > 0, file.name
     assert page.locator("tr.picked button.subject").count() > 0
+
+
+def test_bands_behind_rows_are_no_marks_of_a_subject(report: Path, opened: Any) -> None:
+    """A choice leaves the pale bands of a chart as they are, though they lie behind the rows of subjects."""
+    page = opened(report / "intervals.html").page
+    page.get_by_label("Highlight a subject").select_option(index=1)
+    figure = page.locator("#quantities svg")
+    assert figure.locator(".picked").count() > 4
+    bands = figure.locator('path[fill="#1b1f24"][opacity="0.05"]')
+    assert bands.count() > 4
+    assert set(bands.evaluate_all("all => all.map(one => getComputedStyle(one).opacity)")) == {"0.05"}
 
 
 def test_a_long_page_is_an_overview_whose_sections_open(published: Path, opened: Any) -> None:

@@ -737,37 +737,68 @@ def test_not_shown_to_differ_is_never_called_equal(demo_board):
 
 
 def test_each_figure_of_the_quantities_is_drawn_once(sized):
-    """A panel has its own quantity and no other: a point a row, and an interval where there is one."""
+    """A panel has its own quantity and no other: a point a row, and an interval with its ends where it is."""
     drawn, frame = figure_of("quantities", sized).spec, charts.quantities_frame(sized)
-    places = sorted(round(mark["x"], 6) for mark in marks(drawn, "symbol"))
-    panels = [165 * value for value in frame["value"]]
-    assert len(places) == len(panels)
-    starts = sorted({mark["x"] for mark in marks(drawn, "rect") if mark.get("width") == 165})
-    assert len(starts) == 4
-    quantities = list(dict.fromkeys(frame["quantity"]))
-    expected = [
-        round(starts[quantities.index(line.quantity)] + 165 * line.value, 6) for line in frame.itertuples()
+    bands = [mark for mark in marks(drawn, "rect") if mark.get("width") == 165]
+    starts = dict(zip(dict.fromkeys(frame["quantity"]), sorted({mark["x"] for mark in bands}), strict=True))
+    middle = dict(zip(sized.order, sorted({mark["y"] for mark in marks(drawn, "symbol")}), strict=True))
+    rows = {display.text(row.label): row.id for row in sized.rows}
+
+    def at(mark):
+        return round(mark["x"], 3), round(mark["y"], 3)
+
+    def drawn_at(column, part):
+        return sorted(
+            (
+                round(starts[line["quantity"]] + 165 * line[column], 3),
+                round(middle[rows[line["subject"]]], 3),
+            )
+            for line in part.to_dict("records")
+        )
+
+    known = frame[frame["low"].notna()]
+    spreads = marks(drawn, "rule")
+    assert sorted(map(at, marks(drawn, "symbol"))) == drawn_at("value", frame)
+    assert sorted(map(at, spreads)) == drawn_at("low", known)
+    assert sorted(round(mark["x2"], 3) for mark in spreads) == sorted(round(165 * known["high"], 3))
+    ticks = [
+        {**mark, "x": mark["x"] + mark["width"] / 2} for mark in marks(drawn, "rect") if mark["width"] < 2
     ]
-    assert places == pytest.approx(sorted(expected))
-    assert len(marks(drawn, "rule")) == frame["low"].notna().sum()
+    centred = [{**mark, "y": mark["y"] + mark["height"] / 2} for mark in ticks]
+    assert sorted(map(at, centred)) == sorted([*drawn_at("low", known), *drawn_at("high", known)])
+    assert len(bands) == 4 * -(-len(rows) // 2)
 
 
 # ---- untrusted names ----
 
 
+WIDE = {"医疗智能体模型" * 3: 11.0, "MEDGEMMA-27B-MULTIMODAL-INSTRUCT": 7.0, "W" * 30: 10.3, "%@" * 15: 10.4}
+"""Names, and pixels that a character of theirs takes on average at a size of 11; ideographs fill a square."""
+
+
 @pytest.mark.parametrize("name", ORDERED)
-def test_ideographs_have_room(name, tmp_path):
-    """Names in a script with wide characters, 11 pixels each, end before the ranks at their left."""
-    rows = [
-        record(f"res-2026-01-01-{k}", {1: PASS, 2: FAIL}, model=f"医疗智能体模型{k}" * 3) for k in range(2)
-    ]
+@pytest.mark.parametrize("model", WIDE)
+def test_wide_names_have_room(name, model, tmp_path):
+    """Names of wide letters and ideographs end before the ranks at their left."""
+    rows = [record(f"res-2026-01-01-{k}", {1: PASS, 2: FAIL}, model=f"{model}{k}") for k in range(2)]
     texts = marks(figure_of(name, board(read_records(write(tmp_path, *rows)))).spec, "text")
     ranks = [item for item in texts if item["text"] in ("1", "1=")]
-    named = [item for item in texts if "医疗" in item["text"]]
+    named = [item for item in texts if model[:9] in item["text"]]
     assert len(named) == len(ranks) == 2
     for item in named:
-        wide = sum(char > "\u2e80" for char in item["text"])
-        assert item["x"] - 11 * wide - 5.5 * (len(item["text"]) - wide) > ranks[0]["x"]
+        rest = len(item["text"]) - len(model)
+        assert item["x"] - WIDE[model] * len(model) - 5.5 * rest > ranks[0]["x"]
+
+
+def test_a_sign_that_does_not_print_is_seen_on_the_board(tmp_path):
+    """Names that differ by a sign without width differ for a reader too, in tables as in charts."""
+    rows = [
+        record(f"res-2026-01-01-{k}", {1: PASS}, model=f"m{sign}x") for k, sign in enumerate(("", "\u200b"))
+    ]
+    found = board(read_records(write(tmp_path, *rows)))
+    html = charts.board_table(found).html
+    assert "m\\u200bx" in html
+    assert "\u200b" not in html
 
 
 @pytest.fixture(scope="module")

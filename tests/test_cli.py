@@ -380,6 +380,14 @@ def test_help_waits_for_no_library_it_does_not_use(option):
     assert not {"altair", "networkx", "nbconvert", "papermill", "scipy", "vl_convert"} & set(loaded)
 
 
+def test_a_python_without_docstrings_is_told():
+    """Altair does not load without docstrings, so the command says how to run it."""
+    command = [sys.executable, "-OO", "-m", "medgauge", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = "medgauge: Python leaves docstrings out\n  run it without -OO or PYTHONOPTIMIZE\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
 def test_an_interrupt_while_the_library_loads_is_one_line(tmp_path):
     """Ctrl-C before the command has begun: one line and exit code 130, as later."""
     (tmp_path / "pandas.py").write_text("import os, signal, time; os.kill(os.getpid(), signal.SIGINT)\n")

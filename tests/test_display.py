@@ -181,7 +181,7 @@ def test_number_is_within_half_of_its_last_decimal(value, decimals):
 def test_text_stays_on_one_line(words, length):
     """No string breaks the line, turns its direction, or grows beyond the length asked for."""
     line = display.text(words, length)
-    assert len(line) <= length
+    assert display.columns(line) <= length
     assert len((line + "|").splitlines()) == 1
     assert not re.search("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]", line)
 
@@ -192,6 +192,12 @@ def test_long_names_keep_both_ends():
     assert cut.startswith("a-very-long")
     assert cut.endswith("t high)")
     assert "…" in cut
+
+
+def test_ideographs_count_twice_where_names_are_cut():
+    """A name in wide characters takes no more room than one in narrow ones."""
+    assert display.text("医疗智能体模型", 14) == "医疗智能体模型"
+    assert display.text("医疗智能体模型", 13) == "医疗智能…模型"
 
 
 @pytest.mark.parametrize(("words", "text"), [([], ""), (["a"], "a"), (["a", "b"], "a and b")])

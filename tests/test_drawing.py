@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,17 +11,19 @@ from pathlib import Path
 
 import pytest
 
-ENGINE = "import sys, vl_convert\n"
-OURS = ENGINE + "from medgauge_lib.charts import drawing\n"
-PICTURE = """
-text = '<text x="9" y="30" font-size="20" font-family="Liberation Sans">{text}</text>'
-sys.stdout.buffer.write(vl_convert.svg_to_png(
-    '<svg xmlns="http://www.w3.org/2000/svg" width="99" height="40"><g fill="red">' + text + "</g></svg>"
-))
+from medgauge_lib.charts import drawing
+
+DRAWN = """\
+import hashlib, json, os, sys
+if "ours" in sys.argv: from medgauge_lib.charts import drawing
+import vl_convert
+text = '<text x="9" y="30" font-size="20" font-family="Liberation Sans">{}</text>'
+frame = '<svg xmlns="http://www.w3.org/2000/svg" width="99" height="40"><g fill="red">{}</g></svg>'
+pictures = [vl_convert.svg_to_png(frame.format(text.format(words))) for words in ("&#xf005;", "Ward α Ж", "")]
+told = [hashlib.sha256(picture).hexdigest() for picture in pictures], list(map(len, pictures))
+print(json.dumps([*told, os.environ.get("FONTCONFIG_FILE")]))
 """
-STAR = PICTURE.format(text="&#xf005;")
-"""A character that no font of text has."""
-WORDS = PICTURE.format(text="Ward α Ж")
+"""Draws a character that no font of text has, words in three scripts, and nothing."""
 
 
 @pytest.fixture
@@ -37,33 +40,37 @@ def fontconfig(file: Path, folder: Path) -> dict[str, str]:
     return os.environ | {"FONTCONFIG_FILE": str(file)}
 
 
-def printed(program: str, environment: dict[str, str]) -> bytes:
-    """What a program writes in an environment."""
-    command = [sys.executable, "-c", program]
-    return subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+def drawn(environment: dict[str, str], *how: str) -> tuple[list[str], list[int], str | None]:
+    """Hashes and sizes of the pictures that are drawn in an environment, and its setting afterwards."""
+    command = [sys.executable, "-c", DRAWN, *how]
+    done = subprocess.run(command, env=environment, capture_output=True, check=True)
+    hashes, sizes, setting = json.loads(done.stdout)
+    return hashes, sizes, setting
 
 
 def test_fonts_of_the_machine_draw_nothing(tmp_path: Path, with_fonts: dict[str, str]) -> None:
-    """A font that the engine finds by itself changes a picture; drawn our way it does not."""
+    """A font that the engine finds by itself changes a picture; drawn our way it does not.
+
+    Words in Latin, Greek and Cyrillic are drawn where a machine has no font at all, and what a process starts
+    later, a browser for one, finds the fonts of the machine as before.
+    """
     without = fontconfig(tmp_path / "none.conf", tmp_path / "none")
-    assert printed(ENGINE + STAR, with_fonts) != printed(ENGINE + STAR, without)
-    assert (
-        printed(OURS + STAR, with_fonts) == printed(OURS + STAR, without) == printed(ENGINE + STAR, without)
-    )
+    bare, sizes, _ = drawn(without)
+    assert drawn(with_fonts)[0][0] != bare[0]
+    for environment in (with_fonts, without):
+        assert drawn(environment, "ours") == (bare, sizes, environment["FONTCONFIG_FILE"])
+    assert sizes[1] > 2 * sizes[2]
 
 
-def test_the_font_of_the_theme_comes_with_the_engine(tmp_path: Path) -> None:
-    """Words in Latin, Greek and Cyrillic are drawn where a machine has no font at all."""
-    nothing = printed(OURS + PICTURE.format(text=""), dict(os.environ))
-    words = printed(OURS + WORDS, dict(os.environ))
-    assert words == printed(ENGINE + WORDS, fontconfig(tmp_path / "none.conf", tmp_path / "none"))
-    assert len(words) > 2 * len(nothing)
+def test_a_setting_that_was_not_there_is_not_there_afterwards() -> None:
+    """Fonts are found where the system looks by itself."""
+    bare = {name: value for name, value in os.environ.items() if name != "FONTCONFIG_FILE"}
+    assert drawn(bare, "ours")[2] is None
 
 
-@pytest.mark.parametrize("before", [None, "/somewhere/fonts.conf"])
-def test_the_setting_for_fonts_is_left_as_it_was(before: str | None) -> None:
-    """What a process starts later, a browser for one, finds the fonts of the machine."""
-    environment = {name: value for name, value in os.environ.items() if name != "FONTCONFIG_FILE"}
-    environment |= {"FONTCONFIG_FILE": before} if before else {}
-    program = OURS + "import os; print(os.environ.get('FONTCONFIG_FILE'), end='')"
-    assert printed(program, environment).decode() == str(before)
+def test_a_picture_keeps_the_background_of_its_drawing() -> None:
+    """A drawing without a background gets that of a light page, another one keeps its own."""
+    drawing_of = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{}</svg>'.format
+    black = drawing.png(drawing_of('<rect width="9" height="9"/><g />'))
+    assert black != drawing.png(drawing_of("<g />")) == drawing.png(drawing_of('<rect/><g fill="red"/>'))
+    assert drawing.png(drawing_of('<rect width="9" height="9"/>')) == black

@@ -194,6 +194,15 @@ def test_what_only_looks_like_an_amount_is_refused(tmp_path, amount):
     )
 
 
+def test_a_parquet_column_whose_name_is_no_text_is_refused(tmp_path):
+    """A name that is not UTF-8 makes a table unreadable, whatever its columns hold."""
+    content = io.BytesIO()
+    table = pa.table({"task": ["a"] * 3, "zzmarker": ["x"] * 3})
+    parquet.write_table(table, content, compression="none", store_schema=False)
+    damaged = content.getvalue().replace(b"zzmarker", b"zzm\xaarker")
+    assert "runs.parquet: is no Parquet file: " in refused(tmp_path, damaged, "runs.parquet")
+
+
 @pytest.mark.parametrize(
     ("kind", "said"), [(("us", None), "date value out of range"), (("ns", "Europe/Nowhere"), "zoneinfo")]
 )

@@ -513,11 +513,13 @@ def test_an_empty_folder_is_refused(tmp_path):
 
 
 def test_a_folder_above_the_records_is_told_where_they_are(tmp_path):
-    """Three folders up, as imports and demo sets lie, the folder of the first version is named."""
+    """Three folders up, as imports and demo sets lie, the first folder of records is named, no closed one."""
     folder = tmp_path / "records" / "bm-a" / "1.0.0"
     folder.mkdir(parents=True)
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "closed" / "import.json").write_text("{}")
     (folder.parent / "1.0.0.labels.json").write_text("{}")
-    (folder / "a.json").write_text("{}")
+    (folder / "a.json").write_text('{"run_outcomes": []}')
     assert str(refusal(tmp_path)).endswith(f"(*.json)\n  give a folder that does, such as {folder}")
 
 

@@ -549,6 +549,15 @@ def test_a_record_with_nothing_left_is_named(tmp_path: Path) -> None:
         scored(tmp_path, record("res-2026-01-01-a", voided_tasks=void))
 
 
+def test_a_date_is_held_to_the_records_where_there_is_no_board(tmp_path: Path) -> None:
+    """Community records alone make no board; a date that is none, or before them, is refused."""
+    records = read_records(write(tmp_path, community("res-2026-01-02-a", {1: PASS})))
+    with pytest.raises(ValueError, match="must be a date"):
+        score(records, as_of="2026-1-1")
+    with pytest.raises(InputError, match="after the board's date 2025-01-01"):
+        score(records, as_of="2025-01-01")
+
+
 def test_a_file_that_changed_or_went_is_named(tmp_path: Path) -> None:
     """Runs and blocks must come from the same bytes."""
     folder = write(tmp_path, record("res-2026-01-01-a"))

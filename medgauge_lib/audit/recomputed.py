@@ -146,7 +146,10 @@ def recomputed(
     Raises
     ------
     InputError
-        If the runs break a rule without which figures mean nothing.
+        If the runs break a rule without which figures mean nothing, a record was created after `as_of`, or
+        rows fall into more groups than can be shown.
+    ValueError
+        If `as_of` is no date.
 
     Examples
     --------
@@ -331,6 +334,7 @@ def _of_the_board(
     records: RecordSet, holdout: Mapping[str, Scored], as_of: str | None
 ) -> dict[str, Tree | Undecided]:
     """Return the board block of every row; without a row that holds a task that counts there is no board."""
+    date = board_date(records, as_of)
     subjects = records.subjects
     verified = subjects.loc[subjects["verified"], "id"]
     if not set(verified) & set(holdout):
@@ -339,7 +343,6 @@ def _of_the_board(
     _, groups = grouped(usable_outcomes(records, "holdout", rows))
     carried = letters(rows, groups)
     too_many = Absent(f"the board has {len(groups)} groups, but a record has letters for a to z only")
-    date = board_date(records, as_of)
     return {
         row: {
             "letters": carried[row] if len(groups) <= MAX_LETTERS else too_many,

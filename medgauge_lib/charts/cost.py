@@ -25,8 +25,6 @@ _PADDING = 24
 """Room in pixels at either end of a logarithmic axis."""
 _ROOM = 1.05
 """End of the other axis as a multiple of the highest cost."""
-_CHARACTER = 6.0
-"""Mean width of a character of a label, in pixels."""
 
 _SIDES: dict[str, tuple[Literal["left", "right"], int, int]] = {
     "upper right": ("left", 7, -7),
@@ -202,7 +200,7 @@ def _labelled(priced: pd.DataFrame) -> pd.DataFrame:
     for k in sorted(range(len(spots)), key=lambda k: not best[k]):
         words = [priced["name"].iloc[k]] * best[k] + [priced["rank"].iloc[k]]
         for label, side in itertools.product(words, _SIDES):
-            box = _box(*spots[k], display.columns(label), side)
+            box = _box(*spots[k], rows.name_width(label), side)
             if box[0] >= 0 and box[3] <= _HEIGHT and not any(_meet(box, other) for other in taken):
                 labels[k], sides[k] = label, side
                 taken.append(box)
@@ -228,10 +226,9 @@ def _spots(priced: pd.DataFrame) -> list[tuple[float, float]]:
 _Box = tuple[float, float, float, float]
 
 
-def _box(x: float, y: float, columns: int, side: str) -> _Box:
-    """Left, right, top and bottom of a label of so many columns, in pixels."""
+def _box(x: float, y: float, width: float, side: str) -> _Box:
+    """Left, right, top and bottom of a label of this width, in pixels."""
     align, dx, dy = _SIDES[side]
-    width = columns * _CHARACTER
     left = x + dx if align == "left" else x + dx - width
     return left, left + width, y + dy - 8, y + dy + 4
 

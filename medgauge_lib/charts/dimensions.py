@@ -72,7 +72,7 @@ _READ = {
         "Medians and the ratio are over passing runs only, so a row that passes little is judged on its easy "
         "tasks: read them beside cost per success, which also counts the failed runs of tasks with a passing "
         "one, and no run of the other tasks. The amount ratio is to the reference solution, per task: mark, "
-        "geometric mean; tick, median; pale bar, quartiles over tasks (not an interval); dashed line, the "
+        "geometric mean; tick, median; wide bar, quartiles over tasks (not an interval); dashed line, the "
         "reference itself."
     ),
     "M4": (
@@ -110,7 +110,7 @@ _READ = {
     ),
     "M3 actions": (
         f"{_WITHIN} Actions of passing runs divided by the reference solution's, per task: mark, geometric "
-        "mean; tick, median; pale bar, quartiles over tasks (not an interval); dashed line, the reference "
+        "mean; tick, median; wide bar, quartiles over tasks (not an interval); dashed line, the reference "
         "itself. Cost per success beside it also counts the failed runs of tasks with a passing one."
     ),
     "M5 redundancy": f"{_WITHIN} Share of the actions of passing runs that were redundant.",

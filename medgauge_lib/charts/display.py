@@ -17,6 +17,7 @@ import math
 import unicodedata
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 from medgauge_lib.estimators import AMOUNT_NOT_APPLICABLE
@@ -366,7 +367,8 @@ def text(words: str, length: int | None = None) -> str:
     words : str
         Untrusted text; escaping is left to whoever writes markup.
     length : int, optional
-        Longest result; the middle is cut out, marked by "…", since names often differ at their end.
+        Widest result, in `columns`; the middle is cut out, marked by "…", since names often differ at their
+        end.
 
     Examples
     --------
@@ -374,10 +376,17 @@ def text(words: str, length: int | None = None) -> str:
     ('two�lines', 'a-long…v2')
     """
     line = "".join("\ufffd" if _breaks(char) else char for char in words)
-    if length is None or len(line) <= length:
+    if length is None or columns(line) <= length:
         return line
     tail = (length - 1) // 3
-    return f"{line[: length - 1 - tail].rstrip()}…{line[len(line) - tail :].lstrip()}"
+    head, end = _start(line, length - 1 - tail), _start(line[::-1], tail)[::-1]
+    return f"{head.rstrip()}…{end.lstrip()}"
+
+
+def _start(line: str, width: int) -> str:
+    """The longest start of a line that is no wider."""
+    fitting = (k for k, wide in enumerate(accumulate(map(columns, line)), 1) if wide <= width)
+    return line[: max(fitting, default=0)]
 
 
 def columns(line: str) -> int:

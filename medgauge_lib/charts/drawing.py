@@ -2,12 +2,14 @@
 
 The engine measures and draws text with the machine's fonts where it finds any, even where its own go by the
 same name, and two machines then draw two pictures of one chart. It looks for them once in a process, at its
-first drawing, which is why that is made here, with no folder to find any in.
+first drawing, which is why that is made here, with no folder to find any in. A process that has drawn with it
+before this room was loaded goes on with the fonts it found.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from importlib import resources
 from typing import Any
 
@@ -16,8 +18,9 @@ import vl_convert
 from medgauge_lib.charts import theme
 
 _PNG_SCALE = 1.5
-_BACKDROP = f'<rect width="100%" height="100%" fill="{theme.PAGE}"/><g '
+_BACKDROP = f'<rect width="100%" height="100%" fill="{theme.PAGE}"/>'
 """A picture cannot follow the colours of the page it lands on."""
+_OPENING = re.compile(r"<svg[^>]*>")
 
 
 def svg(spec: dict[str, Any]) -> str:
@@ -47,7 +50,7 @@ def svg(spec: dict[str, Any]) -> str:
 
 
 def png(drawn: str) -> bytes:
-    """Turn a drawing into a picture on the background of a light page.
+    """Turn a drawing into a picture, on the background of a light page where it has none of its own.
 
     Parameters
     ----------
@@ -65,7 +68,8 @@ def png(drawn: str) -> bytes:
     >>> png('<svg xmlns="http://www.w3.org/2000/svg" width="2" height="2"><g /></svg>')[1:4]
     b'PNG'
     """
-    return bytes(vl_convert.svg_to_png(drawn.replace("<g ", _BACKDROP, 1), scale=_PNG_SCALE))
+    backed = _OPENING.sub(lambda opening: opening[0] + _BACKDROP, drawn, count=1)
+    return bytes(vl_convert.svg_to_png(backed, scale=_PNG_SCALE))
 
 
 def script(using: str) -> bytes:
@@ -95,7 +99,7 @@ def _start_without_fonts_of_the_machine() -> None:
     with resources.as_file(resources.files("medgauge_lib.charts") / "fonts.conf") as file:
         os.environ["FONTCONFIG_FILE"] = str(file)
         try:
-            png('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>')
+            png('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"></svg>')
         finally:
             if before is None:
                 del os.environ["FONTCONFIG_FILE"]

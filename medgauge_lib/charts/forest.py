@@ -14,7 +14,7 @@ from medgauge_lib.letters import letter
 if TYPE_CHECKING:
     from medgauge_lib.board import Board
 
-_KEY = "● pass^3 with its exact 95 % interval  ·  ○ pass@3  ·  pale bar between: instability"
+_KEY = "● pass^3 with its exact 95 % interval  ·  ○ pass@3  ·  wide bar between: instability"
 
 
 def forest(board: Board) -> alt.HConcatChart:

@@ -64,7 +64,7 @@ def integrity_sentences(checked: Checked, found: Audit) -> Sentences:
     if findings:
         first = (
             f"{broken} of {display.count(len(checked), 'rule')} {'has' if broken == 1 else 'have'} findings: "
-            f"{display.count(len(findings), 'finding')} in {display.count(files, 'file')}."
+            f"{_by_severity(findings)} in {display.count(files, 'file')}."
         )
     else:
         first = f"All {len(checked)} rules are kept: no finding in any file."
@@ -78,6 +78,12 @@ def integrity_sentences(checked: Checked, found: Audit) -> Sentences:
         parts.append(f"{counts['not_implemented']:,} are intervals by a rule that is not implemented here")
     parts.append(f"{counts['closed']:,} only the closed side can recompute")
     return Sentences((first, f"Of {whole:,} published figures {'; '.join(parts)}."))
+
+
+def _by_severity(findings: Sequence[Finding]) -> str:
+    """How many findings there are of each severity, in words."""
+    counts = Counter(finding.severity for finding in findings)
+    return display.listed([display.count(n, severity) for severity, n in sorted(counts.items())])
 
 
 def integrity_notice(records: RecordSet, findings: Sequence[Finding], audited: Audit) -> Notice | Sentences:
@@ -190,16 +196,14 @@ def findings_table(checked: Checked) -> Table | Sentences:
     cut = f" The first {SHOWN} of {len(findings):,} are shown; the data hold them all." * (
         len(findings) > SHOWN
     )
-    by_severity = Counter(one.severity for one in findings)
-    told = ", ".join(display.count(n, severity) for severity, n in sorted(by_severity.items()))
     return _prose_table(
         frame,
-        {"File": "prose", "Place": "prose", "What is wrong": "prose", "Rule": "text", "Severity": "text"},
+        {"File": "prose", "Place": "prose", "What was found": "prose", "Rule": "text", "Severity": "text"},
         [(one.file, one.pointer, one.message, one.code, one.severity) for one in findings[:SHOWN]],
         id="findings",
         title="Findings",
         caption=f"By file. A place is a JSON pointer into the file.{cut}",
-        alt=f"{display.count(len(findings), 'finding')}: {told}.",
+        alt=f"{display.count(len(findings), 'finding')}: {_by_severity(findings)}.",
     )
 
 

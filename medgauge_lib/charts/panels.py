@@ -134,7 +134,8 @@ class Panel:
     def words(self) -> float:
         """About the width of what is written, in pixels."""
         return max(
-            max(_CHARACTER * len(cell.words), _SMALL * len(cell.detail)) for cell in self.cells.values()
+            max(_CHARACTER * display.columns(cell.words), _SMALL * display.columns(cell.detail))
+            for cell in self.cells.values()
         )
 
 
@@ -272,7 +273,7 @@ def _title(panel: Panel) -> list[str]:
 
 
 def _width(panel: Panel, plot: int) -> float:
-    title = _CHARACTER * max(map(len, _title(panel)))
+    title = _CHARACTER * max(map(display.columns, _title(panel)))
     return 24 + max(
         title,
         panel.words + (panel.axis != "words") * ((_BAR if panel.axis == "bar" else plot) + 2 * SIDE + 8),

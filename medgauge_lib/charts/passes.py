@@ -78,8 +78,8 @@ def passes_caption(board: Board) -> str:
     if board.n_tasks * len(board.rows) <= MAX_CELLS:
         return (
             "One column a task, under its opaque key; tasks that all rows together pass most often stand "
-            "left. The darker a cell, the more of the three runs passed; the middle shades are the tasks "
-            "that a row passes only sometimes."
+            "left. The legend tells how many of the three runs passed; the middle shades are the tasks that "
+            "a row passes only sometimes."
         )
     return (
         f"{display.count(board.n_tasks, 'task')} of {display.count(len(board.rows), 'row')} are too many "

@@ -82,13 +82,12 @@ def _panels(frame: pd.DataFrame, n_rows: int) -> alt.FacetChart:
         ],
     )
     scale = alt.Scale(domain=[0, 1])
-    known = base.transform_filter("isValid(datum.low)")
-    spread = known.mark_rule(strokeWidth=1.8, color=theme.VALUE, aria=False).encode(
+    spread = base.mark_rule(strokeWidth=1.8, color=theme.VALUE, aria=False).encode(
         x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q")
     )
     size = rows.step(n_rows) * 0.38
     ends = [
-        known.mark_tick(thickness=1.8, size=size, color=theme.VALUE, opacity=1, aria=False).encode(
+        base.mark_tick(thickness=1.8, size=size, color=theme.VALUE, opacity=1, aria=False).encode(
             x=alt.X(f"{end}:Q", scale=scale)
         )
         for end in ("low", "high")
@@ -97,7 +96,9 @@ def _panels(frame: pd.DataFrame, n_rows: int) -> alt.FacetChart:
     point = base.mark_point(size=54, filled=True, color=theme.VALUE, opacity=1).encode(
         x=alt.X("value:Q", scale=scale, axis=axis, title=None)
     )
-    bands = rows.band_marks(bare.transform_filter("datum.place % 2 == 1"), n_rows)
+    # A band belongs to a place and to no subject, or a page would highlight it with its row.
+    places = bare.transform_filter("datum.place % 2 == 1").transform_aggregate(groupby=["top", "bottom"])
+    bands = rows.band_marks(places, n_rows)
     layers = [bands, spread, *ends, point, *_not_estimable(base, scale)]
     panel = alt.layer(*layers, data=rows.with_edges(frame), width=165, height=rows.height(n_rows))
     column = alt.Column("quantity:N", sort=list(QUANTITY_NAMES.values()), title=None)

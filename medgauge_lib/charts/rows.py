@@ -27,11 +27,13 @@ PERCENT_AXIS = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], labelExpr="format(dat
 """Axis of a share; the expression is ours and reads nothing but the tick."""
 
 NAME_LENGTH = 52
-"""Characters of a name in a chart."""
+"""Columns of a name in a chart."""
 
 _RANK_WIDTH = 28
 _CHARACTER = 5.6
 """Mean width of a character of a name, in pixels at the size names are drawn."""
+_CAPITAL = 8.0
+_WIDEST = 11.2
 
 
 def names(board: Board) -> tuple[str, ...]:
@@ -123,10 +125,27 @@ def band_marks(chart: alt.Chart, n_rows: int) -> alt.Chart:
     return drawn
 
 
+def name_width(name: str) -> float:
+    """Room that a name needs at most, in pixels at the size names are drawn.
+
+    Examples
+    --------
+    >>> [round(name_width(name)) for name in ("model", "MODEL", "模型")]
+    [32, 43, 22]
+    """
+    return sum(map(_advance, name))
+
+
+def _advance(char: str) -> float:
+    if char in "MW@%" or display.columns(char) > 1:
+        return _WIDEST
+    return _CAPITAL if char.isupper() or char in "mw&" else _CHARACTER
+
+
 def name_column(frame: pd.DataFrame) -> Layers:
     """Ranks and names of the rows as a column of text, to stand left of a chart with the same rows."""
     n_rows = len(frame)
-    width = _RANK_WIDTH + 18 + _CHARACTER * max(map(display.columns, frame["name"]))
+    width = _RANK_WIDTH + 18 + max(map(name_width, frame["name"]))
     tooltip = [alt.Tooltip("subject:N"), alt.Tooltip("rank:N")]
     base = alt.Chart(frame).encode(y=place(n_rows=n_rows), tooltip=tooltip)
     rank = base.mark_text(align="right", color=theme.MUTED, aria=False).encode(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 import pandas as pd
+from markupsafe import Markup, escape
 
 from medgauge_lib.charts import display, theme
 from medgauge_lib.charts.figure import FIGURE, TABLE, Provenance, metadata, table_json
@@ -93,13 +94,22 @@ def templates(package: str, folder: str = "templates") -> jinja2.Environment:
     >>> templates("medgauge_lib.charts").from_string("{{ said }}").render(said="<b>")
     '&lt;b&gt;'
     """
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader(package, folder),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["breakable"] = _breakable
+    return made
+
+
+def _breakable(value: object) -> object:
+    """Let a long name break into lines behind each of its underscores."""
+    if isinstance(value, str) and "_" in value:
+        return Markup(str(escape(value)).replace("_", "_<wbr>"))
+    return value
 
 
 def render(template: str, **content: Any) -> str:

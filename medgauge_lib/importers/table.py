@@ -441,11 +441,12 @@ def _parquet(source: Path, data: bytes) -> tuple[list[str], Iterator[tuple[str, 
         ) from None
     try:
         table = parquet.read_table(pa.BufferReader(data))
+        names = table.column_names
     except (pa.ArrowException, OSError, ValueError) as error:
         wrong, remedy = f"is no Parquet file: {_reason(error)}", "give the file as it was written"
         raise InputError(wrong, remedy, file=source) from None
     columns = {}
-    for name in table.column_names:
+    for name in names:
         try:
             columns[name] = table[name].to_pylist()
         except (pa.ArrowException, OverflowError, ValueError) as error:

@@ -14,7 +14,7 @@ from medgauge_lib.charts import drawing
 from medgauge_lib.charts.figure import FIGURE, TABLE
 from medgauge_lib.errors import InputError
 from medgauge_lib.export.formats import csv_bytes
-from medgauge_lib.report.markup import breakable, data_uri, numbered_svg, sanitized, script_json
+from medgauge_lib.report.markup import data_uri, numbered_svg, sanitized, script_json
 from medgauge_lib.schema import quoted
 
 _ANY_VEGA_LITE = re.compile(r"application/vnd\.vegalite\.v[56]\+json")
@@ -59,7 +59,7 @@ class PageFigure:
     level : int
         Level of its heading.
     columns, rows : tuple
-        Its data, the first `ROWS_ON_PAGE` rows of them: numbers, and text as the page writes it.
+        Its data as text and numbers, the first `ROWS_ON_PAGE` rows of them.
     n_rows : int
         How many rows the data has.
     html : Markup or None
@@ -235,7 +235,7 @@ def _cell(value: Any) -> Any:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value if isinstance(value, int | float) else breakable(str(value))
+    return value if isinstance(value, int | float) else str(value)
 
 
 def _style_apart(html: str) -> tuple[str, str]:

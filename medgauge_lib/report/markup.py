@@ -66,27 +66,6 @@ def _with_words(image: re.Match[str]) -> str:
     return image[0] if "alt" in attributes else f'<img{image[1]} alt="">'
 
 
-def breakable(text: str) -> str:
-    """Let a long name break into lines behind each of its underscores.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    str or Markup
-        The text, as markup where it has a place to break; what is no markup the template escapes.
-
-    Examples
-    --------
-    >>> breakable("a"), breakable("<a_b>")
-    ('a', Markup('&lt;a_<wbr>b&gt;'))
-    """
-    return Markup(str(Markup.escape(text)).replace("_", "_<wbr>")) if "_" in text else text
-
-
 def sanitized(html: str) -> Markup:
     """Keep of foreign HTML what can only be read.
 

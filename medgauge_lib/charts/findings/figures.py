@@ -172,7 +172,7 @@ def effects_figure(report: QualityReport) -> Figure | Sentences:
         title="Effects, crude and within strata",
         caption=(
             "One row a valid finding and axis. An effect is the second arm minus the first, in percentage "
-            "points. The pale bar runs from the lowest to the highest effect of a stratum. Where crude and "
+            "points. The wide bar runs from the lowest to the highest effect of a stratum. Where crude and "
             "standardized effect have opposite signs, a reversal, the crude one comes from which documents "
             "lie in which stratum, or from documents outside the eligible strata, which only it counts. "
             "Reversals stand first, then the largest differences between the two. "
@@ -275,7 +275,7 @@ def _effect_points(drawn: pd.DataFrame, x: alt.X, y: alt.Y, tooltip: list[alt.To
 def _effect_names(drawn: pd.DataFrame) -> rows.Layers:
     """Names of the rows as a column of text, and the word that marks a reversal."""
     n_rows = len(drawn)
-    width = 70 + 5.6 * max(map(display.columns, drawn["name"]))
+    width = 70 + max(map(rows.name_width, drawn["name"]))
     frame = drawn[["place", "name", "full", "mark"]]
     base = alt.Chart(frame).encode(y=rows.place(n_rows=n_rows), tooltip=[alt.Tooltip("full:N")])
     mark = base.mark_text(align="left", color=theme.GROUP, fontWeight="bold", aria=False)

@@ -35,23 +35,27 @@
     return collator.compare(a.unit, b.unit) || sign * (a.number - b.number);
   };
 
-  // Says that columns lie beyond the right edge, as long as they do.
-  const hint = (scroller) => {
+  // Says that something lies beyond the right edge, as long as it does.
+  const hint = (scroller, what) => {
     const words = document.createElement("span");
     words.className = "more";
-    words.textContent = "Scroll for more columns →";
+    words.textContent = `Scroll for ${what} →`;
     const look = () => {
       words.hidden = scroller.scrollWidth - scroller.clientWidth - Math.abs(scroller.scrollLeft) < 8;
     };
-    new ResizeObserver(look).observe(scroller);
+    const resized = new ResizeObserver(look);
+    for (const element of [scroller, ...scroller.children]) resized.observe(element);
     scroller.addEventListener("scroll", look, { passive: true });
     look();
     return words;
   };
 
   class SortedTable {
-    constructor(table, name, own) {
+    // A figure may have its columns in several tables: what the first one's filter leaves out all leave out.
+    constructor(table, name, own, first = null) {
       this.table = table;
+      this.all = first ? first.all : [];
+      this.all.push(this);
       this.own = own;
       this.groups = [...table.tBodies].map((body) => ({ body, rows: [...body.rows] }));
       this.rows = this.groups.flatMap(({ rows }) => rows.filter((row) => !isHeading(row)));
@@ -76,7 +80,7 @@
     addTools(name) {
       const tools = document.createElement("div");
       tools.className = "tools";
-      if (this.rows.length >= FILTERED_FROM) {
+      if (this.rows.length >= FILTERED_FROM && this.all[0] === this) {
         const label = document.createElement("label");
         this.input = document.createElement("input");
         this.input.type = "search";
@@ -97,7 +101,7 @@
       this.status = document.createElement("span");
       this.status.setAttribute("role", "status");
       const scroller = this.table.closest(".mg-scroll, .scroll") ?? this.table;
-      tools.append(this.reset, this.status, hint(scroller));
+      tools.append(this.reset, this.status, hint(scroller, "more columns"));
       scroller.before(tools);
     }
 
@@ -128,6 +132,10 @@
 
     filter() {
       const words = this.input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const one of this.all) one.keep(words);
+    }
+
+    keep(words) {
       for (const row of this.rows) {
         const text = row.textContent.toLowerCase();
         row.hidden = !words.every((word) => text.includes(word));
@@ -155,9 +163,17 @@
     }
   }
 
-  for (const table of document.querySelectorAll("figure table.mg-table")) {
-    const title = table.closest("figure").querySelector("h2, h3, h4, h5, h6").textContent;
-    new SortedTable(table, title, table.classList.contains("mg-board") ? "board order" : "its own order");
+  for (const figure of document.querySelectorAll("figure:has(table.mg-table)")) {
+    const title = figure.querySelector("h2, h3, h4, h5, h6").textContent;
+    let first = null;
+    for (const table of figure.querySelectorAll("table.mg-table")) {
+      const own = table.classList.contains("mg-board") ? "board order" : "its own order";
+      first ??= new SortedTable(table, title, own);
+      if (first.table !== table) new SortedTable(table, title, own, first);
+    }
+  }
+  for (const chart of document.querySelectorAll("figure > .scroll > .chart")) {
+    chart.parentElement.before(hint(chart.parentElement, "the rest"));
   }
   // Data is closed at first, and there may be much of it.
   for (const details of document.querySelectorAll("figure details.data")) {
