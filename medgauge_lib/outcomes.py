@@ -144,7 +144,7 @@ def usable_outcomes(records: RecordSet, subset: str, rows: tuple[str, ...]) -> O
     --------
     >>> from medgauge_lib import demo
     >>> records = demo.record_set("bm-demo-ward", "1.0.0")
-    >>> usable_outcomes(records, "dev", outcomes(records).rows[:1]).n_rows
+    >>> usable_outcomes(records, "holdout", outcomes(records).rows[:1]).n_rows
     1
     """
     return _matrices(_of_subset(records, subset, rows), subset, rows)

@@ -131,7 +131,7 @@ def name_width(name: str) -> float:
     Examples
     --------
     >>> [round(name_width(name)) for name in ("model", "MODEL", "模型")]
-    [32, 43, 22]
+    [30, 43, 22]
     """
     return sum(map(_advance, name))
 
